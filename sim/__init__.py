@@ -1,0 +1,1 @@
+"""Wormhole Lab: a packet-level simulator of the networks that train large language models."""

@@ -1,0 +1,16 @@
+"""Errors: one family, and the nearest known word."""
+
+from sim.errors import FormatError, LabError, RunError, ScenarioError, did_you_mean
+
+
+def test_one_family():
+    assert all(issubclass(kind, LabError) for kind in (ScenarioError, FormatError, RunError))
+    assert not issubclass(LabError, ValueError), "pydantic would swallow it"
+
+
+def test_the_nearest_word_comes_first():
+    assert did_you_mean("fattree", ["leaf-spine", "fat-tree"]) == "did you mean 'fat-tree'? known: leaf-spine, fat-tree"
+
+
+def test_a_word_unlike_all_gets_the_list():
+    assert did_you_mean("zzz", ["a1", "b2"]) == "known: a1, b2"

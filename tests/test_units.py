@@ -1,0 +1,67 @@
+"""Units: exact where a byte on the wire depends on it, readable where a person looks."""
+
+import pytest
+
+from sim import units
+
+
+def test_picoseconds_are_exact_at_every_line_rate():
+    assert [units.ps_to_send(1, gbps * 10**9) for gbps in (100, 200, 400, 800)] == [80, 40, 20, 10]
+    assert units.ps_to_send(1048, units.bps_from_gbps(100)) == 83_840
+    assert units.ps_to_send(5_000_000_000, 10**11) == 400_000_000_000
+
+
+def test_serialisation_rounds_up():
+    assert units.ps_to_send(1, 3 * 10**12) == 3
+
+
+@pytest.mark.parametrize(
+    "call, value, expected",
+    [
+        (units.ps_from_us, 0.1, 100_000),
+        (units.ps_from_ns, 0.25, 250),
+        (units.ps_from_s, 2, 2 * 10**12),
+        (units.bps_from_gbps, 3600, 3_600_000_000_000),
+        (units.bps_from_gbps, 0.1, 100_000_000),
+        (units.bytes_from_kb, 1.048, 1048),
+        (units.bytes_from_mb, 32, 32_000_000),
+    ],
+)
+def test_from_is_exact(call, value, expected):
+    assert call(value) == expected
+
+
+@pytest.mark.parametrize(
+    "text, bps",
+    [("100Gbps", 10**11), ("40Mb/s", 4 * 10**7), ("2.5Gbps", 2_500_000_000), ("1GBps", 8 * 10**9), ("100bps", 100),
+     ("100", None), ("100 Gbps", None), ("fast", None), ("100Gb", None), ("100Gbpss", None), ("infGbps", None)],
+)
+def test_rates_need_their_unit(text, bps):
+    assert units.parse_rate_bps(text) == bps
+
+
+@pytest.mark.parametrize("text, ps", [("0.001ms", 10**6), ("1us", 10**6), ("1000ns", 10**6), ("0.5ns", 500), ("1000", None), ("1min", None)])
+def test_times_need_their_unit(text, ps):
+    assert units.parse_time_ps(text) == ps
+
+
+@pytest.mark.parametrize(
+    "shown, expected",
+    [
+        (units.show_time(1.234e-3), "1.23 ms"),
+        (units.show_time(0.9999), "1.00 s"),
+        (units.show_time(83.84e-9), "83.8 ns"),
+        (units.show_time(250), "250 s"),
+        (units.show_time(0), "0 s"),
+        (units.show_time(float("nan")), "n/a"),
+        (units.show_bytes(4_000_000), "4.00 MB"),
+        (units.show_bytes(999), "999 B"),
+        (units.show_bytes(999_999), "1.00 MB"),
+        (units.show_rate(400e9), "400 Gb/s"),
+        (units.show_rate(3.6e12), "3.6 Tb/s"),
+        (units.show_count(1_100_000_000), "1.1 G"),
+        (units.show_count(312), "312"),
+    ],
+)
+def test_shown(shown, expected):
+    assert shown == expected
