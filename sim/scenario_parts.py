@@ -1,0 +1,166 @@
+"""The sections of a scenario besides the cluster: model, strategy, traffic, transport, faults, run settings."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from sim.errors import ScenarioError
+from sim.scenario_base import Part
+
+CONGESTION_CONTROLS = ("dcqcn", "hpcc", "timely", "dctcp", "swift", "none")
+PATTERNS = ("incast", "ring", "permutation", "all-to-all", "flows")
+MAX_FLOW_BYTES = 2**50
+MAX_START_US = 9e12  # 104 days: what int64 picoseconds can hold
+
+Node = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
+
+
+def _list(meaning: str, default: object = ()) -> object:
+    return Field(default, description=meaning, strict=False)
+
+
+class Model(Part):
+    """A dense transformer: a row of the catalogue, any number of which may be overridden."""
+
+    SECTION: ClassVar[str] = "model"
+
+    name: str | None = Field(None, description="model of the catalogue; the keys below override it")
+    layers: int | None = Field(None, description="transformer layers", ge=1, le=10_000)
+    hidden: int | None = Field(None, description="hidden size", ge=1, le=1_000_000)
+    heads: int | None = Field(None, description="attention heads", ge=1, le=10_000)
+    vocabulary: int | None = Field(None, description="tokens in the vocabulary", ge=1, le=10_000_000)
+    ffn_hidden: int | None = Field(None, description="inner size of the MLP (default: 4 x hidden)", ge=1, le=10_000_000)
+    sequence: int = Field(2048, description="tokens in a sequence", ge=1, le=10_000_000)
+
+
+class Parallelism(Part):
+    """How the model is cut: tensor x pipeline x data parallel, and into micro-batches."""
+
+    SECTION: ClassVar[str] = "parallelism"
+
+    tp: int = Field(1, description="tensor-parallel GPUs, inside a server", ge=1, le=1_000_000)
+    pp: int = Field(1, description="pipeline stages", ge=1, le=1_000_000)
+    dp: int | None = Field(None, description="data-parallel replicas (default: what the GPUs allow)", ge=1, le=1_000_000)
+    micro_batch: int = Field(1, description="sequences in a micro-batch", ge=1, le=1_000_000)
+    micro_batches: int | None = Field(None, description="micro-batches per replica and iteration (default: pp)", ge=1, le=1_000_000)
+    global_batch: int | None = Field(None, description="sequences per iteration over all replicas", ge=1, le=100_000_000)
+    optimizer: Literal["all-reduce", "distributed"] = Field("distributed", description="gradients: ring all-reduce, or reduce-scatter + all-gather")
+    bucket_parameters: int = Field(40_000_000, description="parameters in a gradient bucket", ge=1, le=10**12)
+    efficiency: float = Field(0.5, description="share of the GPU's peak FLOP/s that compute reaches", gt=0, le=1)
+
+
+class FlowSpec(Part):
+    """One message from GPU to GPU."""
+
+    SECTION: ClassVar[str] = "traffic.flows"
+
+    src: int = Field(description="sending GPU", ge=0)
+    dst: int = Field(description="receiving GPU", ge=0)
+    bytes: int = Field(description="payload bytes", ge=0, le=MAX_FLOW_BYTES)
+    start_us: float = Field(0.0, description="us, start of the flow", ge=0, le=MAX_START_US)
+    path: tuple[Node, ...] | None = _list("nodes from src to dst (default: ECMP)", None)
+    ack_path: tuple[Node, ...] | None = _list("nodes from dst to src of the ACKs (default: ECMP)", None)
+
+
+class Traffic(Part):
+    """Flows without a model: a pattern over the GPUs, or a list."""
+
+    SECTION: ClassVar[str] = "traffic"
+
+    pattern: Literal[PATTERNS] = Field(description="who sends to whom")
+    flow_bytes: int = Field(1_000_000, description="payload bytes of each flow", ge=0, le=MAX_FLOW_BYTES)
+    senders: int | None = Field(None, description="senders of the incast (default: all but the receiver)", ge=1)
+    receiver: int = Field(0, description="receiving GPU of the incast", ge=0)
+    flows: tuple[FlowSpec, ...] = _list("the flows of pattern 'flows'")
+
+    @model_validator(mode="after")
+    def _flows_with_their_pattern(self) -> "Traffic":
+        if (self.pattern == "flows") != bool(self.flows):
+            raise ScenarioError(
+                "traffic.flows is empty: pattern 'flows' needs at least one [[traffic.flows]]" if not self.flows
+                else f"traffic.flows: {len(self.flows)} flows are listed but traffic.pattern is {self.pattern!r}; did you mean pattern 'flows'?"
+            )
+        return self
+
+
+class Transport(Part):
+    """NICs and switch queues: congestion control, packet sizes, marking, pausing, buffers."""
+
+    SECTION: ClassVar[str] = "transport"
+
+    congestion_control: Literal[CONGESTION_CONTROLS] = Field("dcqcn", description="how senders react")
+    payload_bytes: int = Field(1000, description="B of payload in a full packet", ge=1, le=65_536)
+    header_bytes: int = Field(48, description="B of headers on a data packet", ge=0, le=1024)
+    ack_bytes: int = Field(60, description="B of an ACK on the wire", ge=1, le=4096)
+    ack_every: int = Field(1, description="data packets per ACK", ge=1, le=1024)
+    ack_priority: Literal["shared", "strict"] = Field("shared", description="ACKs in the data queue, or ahead of it")
+    ecn_kmin_kb: float | None = Field(None, description="kB queued where marking begins (default: the controller's)", ge=0, le=1e9)
+    ecn_kmax_kb: float | None = Field(None, description="kB queued from where all are marked (default: the controller's)", ge=0, le=1e9)
+    ecn_pmax: float | None = Field(None, description="marking probability at ecn_kmax_kb (default: the controller's)", ge=0, le=1)
+    ecn_reference_gbps: float = Field(100.0, description="Gb/s at which the thresholds hold; they scale with the link", gt=0, le=100_000)
+    pfc: Literal["dynamic", "fixed", "off"] = Field("dynamic", description="priority flow control: pausing upstream ports")
+    pfc_xoff_kb: float | None = Field(None, description="kB from one ingress port at which it is paused (pfc fixed)", gt=0, le=1e9)
+    pfc_xon_kb: float | None = Field(None, description="kB below which it resumes (default: 3.072 kB under pfc_xoff_kb)", ge=0, le=1e9)
+    buffer_mb: float = Field(32.0, description="MB of shared buffer in a switch", gt=0, le=1e6)
+    int_telemetry: Literal["exact", "ns3"] = Field("exact", description="in-band telemetry: exact, or quantised as in the HPCC simulator")
+    window: Literal["auto", "none", "bdp"] = Field("auto", description="bytes in flight: as the controller says, unlimited, or one bandwidth-delay product")
+    retransmit_timeout_us: float = Field(500.0, description="us without an ACK before going back", gt=0, le=1e9)
+    parameters: dict[str, float] = Field({}, description="parameters of the controller, by its own names")
+
+    @model_validator(mode="after")
+    def _thresholds_in_order(self) -> "Transport":
+        kmin, kmax = self.ecn_kmin_kb, self.ecn_kmax_kb
+        if kmin is not None and kmax is not None and kmin > kmax:
+            raise ScenarioError(f"transport.ecn_kmin_kb = {kmin:g}: must be at most ecn_kmax_kb = {kmax:g}; the nearest is {kmax:g}")
+        if self.pfc == "fixed" and self.pfc_xoff_kb is None:
+            raise ScenarioError("transport.pfc_xoff_kb is missing: pfc 'fixed' needs the threshold in kB; or use pfc = \"dynamic\"")
+        if self.pfc_xoff_kb is not None and self.pfc_xoff_kb > self.buffer_mb * 1000:
+            raise ScenarioError(f"transport.pfc_xoff_kb = {self.pfc_xoff_kb:g}: must fit buffer_mb = {self.buffer_mb:g}; the nearest is {self.buffer_mb * 1000:g}")
+        if None not in (self.pfc_xoff_kb, self.pfc_xon_kb) and self.pfc_xon_kb >= self.pfc_xoff_kb:
+            raise ScenarioError(f"transport.pfc_xon_kb = {self.pfc_xon_kb:g}: must be below pfc_xoff_kb = {self.pfc_xoff_kb:g}")
+        return self
+
+
+class Simulation(Part):
+    """How the simulation itself runs."""
+
+    SECTION: ClassVar[str] = "simulation"
+
+    seed: int = Field(1, description="seed of every random draw", ge=0, le=2**31 - 1)
+    resolution: Literal["1ps", "1ns"] = Field("1ps", description="clock: exact, or truncated to ns as ns-3 does")
+    mode: Literal["packet"] = Field("packet", description="how the network is simulated")
+    time_limit_s: float | None = Field(None, description="s of simulated time after which the run stops", gt=0, le=MAX_START_US / 1e6)
+    sample_bins: int = Field(256, description="time bins of the port curves", ge=1, le=65_536)
+
+
+class Fault(Part):
+    """Something that happens to the link between nodes a and b (both directions) at a time."""
+
+    SECTION: ClassVar[str] = "faults"
+
+    kind: Literal["link-down", "link-up", "degrade", "loss"] = Field(description="what happens")
+    a: Node = Field(description="one end of the link: a node name or id")
+    b: Node = Field(description="the other end")
+    at_us: float = Field(0.0, description="us, when", ge=0, le=MAX_START_US)
+    rate_factor: float | None = Field(None, description="new rate over the built rate (degrade)", gt=0, le=1000)
+    probability: float | None = Field(None, description="packets lost, 0 to 1 (loss)", ge=0, lt=1)
+
+    @model_validator(mode="after")
+    def _has_what_its_kind_needs(self) -> "Fault":
+        for kind, name in (("degrade", "rate_factor"), ("loss", "probability")):
+            given = getattr(self, name) is not None
+            if given != (self.kind == kind):
+                raise ScenarioError(
+                    f"faults: {self.kind} of {self.a}-{self.b} "
+                    + (f"takes no {name}; did you mean kind = {kind!r}?" if given else f"needs {name}, like {name} = 0.5")
+                )
+        return self
+
+
+class Expectation(Part):
+    """A number that a run of this scenario should reproduce."""
+
+    SECTION: ClassVar[str] = "expect"
+
+    value: float
+    tolerance: float = Field(0.05, description="relative", ge=0)
