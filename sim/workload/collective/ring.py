@@ -1,0 +1,83 @@
+"""Ring collectives as flows: all-reduce, reduce-scatter and all-gather (Patarasu and Yuan, JPDC 69(2), 2009).
+
+Member j of a ring of n sends to member j + 1 in every step. What it sends in step k is what it received
+in step k - 1, reduced with its own share while the reduction lasts; so that flow waits for the arrival
+of the one before it. Each step moves a chunk of 1/n of the data.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.workload.blocks import Edges, FlowKind, Flows
+
+
+def reduce_scatter_steps(n: int) -> int:
+    return n - 1
+
+
+def all_gather_steps(n: int) -> int:
+    return n - 1
+
+
+def all_reduce_steps(n: int) -> int:
+    return 2 * (n - 1)
+
+
+def chunk_bytes(elements, n: int, element_bytes: int):
+    """Bytes of one step's flow: ceil(elements / n) elements, as the buffer is padded to a multiple of n."""
+    return -(-elements // n) * element_bytes
+
+
+@dataclass(frozen=True)
+class Rings:
+    """Node ids of the flows of one collective after the other (a series) on each of several rings.
+
+    `flow[b, g, k, j]` is what member j of ring g sends in step k of the b-th collective of the series.
+    """
+
+    flow: np.ndarray  # int64[series, rings, steps, n]
+
+    def arrival(self, step: int) -> np.ndarray:
+        """int64[series, rings, n]: the flow that reaches member j in a step."""
+        return np.roll(self.flow[:, :, step, :], 1, axis=-1)
+
+
+def ring_series(members: np.ndarray, sizes: np.ndarray, steps: int, kind: FlowKind, first_node: int, first_collective: int) -> tuple[Flows, Rings]:
+    """Flows of a series of equal-shaped ring collectives.
+
+    Parameters
+    ----------
+    members : int[rings, n], host of each member in ring order
+    sizes : int[series], bytes of a step's flow in each collective
+    steps : steps of each collective
+    first_node : node id of the first flow made here
+    first_collective : number of the first collective; they go on by series, then ring
+    """
+    series, (rings, n) = len(sizes), members.shape
+    shape = (series, rings, steps, n)
+    collective = first_collective + np.arange(series * rings).reshape(series, rings, 1, 1)
+    flows = Flows.of(
+        np.broadcast_to(members[None, :, None, :], shape),
+        np.roll(members, -1, axis=1)[None, :, None, :],
+        sizes[:, None, None, None],
+        kind,
+        draw_key=np.arange(n),
+        collective=collective,
+        step=np.arange(steps)[:, None],
+    )
+    return flows, Rings(first_node + np.arange(series * rings * steps * n).reshape(shape))
+
+
+def chain(rings: Rings, ready: np.ndarray, reducing: int, done: Edges) -> None:
+    """Edges of a series of ring collectives.
+
+    A flow waits for the arrival of the step before it, and in its first `reducing` steps for the sender's
+    own share, node `ready[series, rings, n]`. A member begins a collective when it has the last chunk of
+    the one before (they share a stream).
+    """
+    flow = rings.flow
+    steps = flow.shape[2]
+    done.add(np.roll(flow[:, :, : steps - 1, :], 1, axis=-1), flow[:, :, 1:, :])
+    done.add(ready[:, :, None, :], flow[:, :, :reducing, :])
+    done.add(rings.arrival(steps - 1)[:-1], flow[1:, :, 0, :])
