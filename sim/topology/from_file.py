@@ -1,0 +1,155 @@
+"""Any graph, read strictly from the text format of the HPCC simulator's topology files."""
+
+import numpy as np
+
+from sim.errors import FormatError
+from sim.topology.network import FABRIC, HOST, LEAF, SPINE, Network
+from sim.units import parse_rate_bps, parse_time_ps
+
+LINK = "a link is: src dst rate delay loss, like 0 2 100Gbps 1us 0"
+MAX_NODES = 1_000_000
+
+
+def network_from_text(text: str, file: str = "topology", gpus_per_node: int = 8) -> Network:
+    """The network of `text`: nNodes nSwitches nLinks, the switch ids, then src dst rate delay loss per link.
+
+    Parallel links and links between hosts are kept. `file` names the source in errors.
+
+    Raises
+    ------
+    FormatError
+        One line: file, line, value, rule, the nearest legal thing.
+    """
+    words = [(word, line) for line, row in enumerate(text.splitlines(), 1) for word in row.split()]
+    n_nodes, n_switches, n_links = _header(words, file)
+    switches = _switches(words[3 : 3 + n_switches], n_nodes, n_switches, file)
+    links = _links(words[3 + n_switches :], n_links, n_nodes, file)
+    is_host = np.ones(n_nodes, bool)
+    is_host[switches] = False
+    a, b = links[0], links[1]
+    tier = _tiers(is_host, a, b)
+    hosts = np.flatnonzero(is_host).astype(np.int32)
+    server = np.full(n_nodes, -1, np.int32)
+    server[hosts] = np.arange(len(hosts)) // gpus_per_node
+    return Network(
+        n_nodes=n_nodes,
+        node_is_host=is_host,
+        node_name=tuple(str(node) for node in range(n_nodes)),
+        node_tier=np.minimum(tier, 127).astype(np.int8),
+        node_server=server,
+        node_xy=_positions(tier, a, b),
+        hosts=hosts,
+        port_src=np.column_stack((a, b)).ravel().astype(np.int32),
+        port_dst=np.column_stack((b, a)).ravel().astype(np.int32),
+        port_rate_bps=np.repeat(links[2], 2).astype(np.int64),
+        port_delay_ps=np.repeat(links[3], 2).astype(np.int64),
+        port_loss=np.repeat(links[4], 2).astype(np.float64),
+        port_kind=np.full(2 * n_links, FABRIC, np.int8),
+    )
+
+
+def _header(words: list[tuple[str, int]], file: str) -> tuple[int, int, int]:
+    head = [word for word, _ in words[:3]]
+    if len(head) < 3 or not all(word.isdecimal() for word in head):
+        raise FormatError(f"{file}:1: {' '.join(head)!r}: must be nNodes nSwitches nLinks, three counts like 3 1 2")
+    n_nodes, n_switches, n_links = (int(word) for word in head)
+    if not 2 <= n_nodes <= MAX_NODES:
+        raise FormatError(f"{file}:1: {n_nodes} nodes: must be from 2 to {MAX_NODES}")
+    if n_switches > n_nodes - 2:
+        raise FormatError(f"{file}:1: {n_switches} switches of {n_nodes} nodes: at least 2 must be hosts; the nearest is {n_nodes - 2}")
+    if n_links < 1:
+        raise FormatError(f"{file}:1: 0 links: must be at least 1")
+    return n_nodes, n_switches, n_links
+
+
+def _switches(words: list[tuple[str, int]], n_nodes: int, n_switches: int, file: str) -> list[int]:
+    if len(words) < n_switches:
+        raise FormatError(f"{file}:1: the header says {n_switches} switches, the file ends after {len(words)} switch ids")
+    seen: dict[int, int] = {}
+    for index, (word, line) in enumerate(words):
+        if not word.isdecimal() or int(word) >= n_nodes:
+            raise FormatError(
+                f"{file}:{line}: switch id {word!r} ({index + 1} of {n_switches} that the header says): must be a node id from 0 to {n_nodes - 1}"
+            )
+        if int(word) in seen:
+            raise FormatError(f"{file}:{line}: switch id {word} stands twice, first in line {seen[int(word)]}; the header says {n_switches} different ones")
+        seen[int(word)] = line
+    return list(seen)
+
+
+def _links(words: list[tuple[str, int]], n_links: int, n_nodes: int, file: str) -> tuple[np.ndarray, ...]:
+    if len(words) != 5 * n_links:
+        per_line: dict[int, int] = {}
+        for _, line in words:
+            per_line[line] = per_line.get(line, 0) + 1
+        odd = next(((line, n) for line, n in per_line.items() if n % 5), None)
+        if odd:
+            raise FormatError(f"{file}:{odd[0]}: {odd[1]} values: {LINK} (the header says {n_links} links)")
+        raise FormatError(f"{file}:1: the header says {n_links} links, the file has {len(words) // 5}; the nearest that works is to write {len(words) // 5} there")
+    ends = np.empty((2, n_links), np.int64)
+    rate_bps, delay_ps, loss = np.empty(n_links, np.int64), np.empty(n_links, np.int64), np.empty(n_links)
+    known: dict[tuple[str, str, str], tuple[int, int, float]] = {}
+    for link in range(n_links):
+        (src, line), (dst, _), (rate, rate_line), (delay, _), (error, _) = words[5 * link : 5 * link + 5]
+        for side, word in enumerate((src, dst)):
+            if not word.isdecimal() or int(word) >= n_nodes:
+                raise FormatError(f"{file}:{line}: node {word!r}: must be an id from 0 to {n_nodes - 1}; {LINK}")
+            ends[side, link] = int(word)
+        if ends[0, link] == ends[1, link]:
+            raise FormatError(f"{file}:{line}: link from node {src} to itself: must join two nodes from 0 to {n_nodes - 1}")
+        key = (rate, delay, error)
+        if key not in known:
+            known[key] = _link_numbers(*key, f"{file}:{rate_line}")
+        rate_bps[link], delay_ps[link], loss[link] = known[key]
+    return ends[0], ends[1], rate_bps, delay_ps, loss
+
+
+def _link_numbers(rate: str, delay: str, error: str, place: str) -> tuple[int, int, float]:
+    rate_bps, delay_ps = parse_rate_bps(rate), parse_time_ps(delay)
+    if rate_bps is None:
+        hint = f"did you mean {rate}Gbps?" if rate.replace(".", "", 1).isdecimal() else "like 100Gbps"
+        raise FormatError(f"{place}: rate {rate!r}: needs a number with a unit (bps, Mbps, Gbps); {hint}")
+    if not 0 < rate_bps < 10**15:
+        raise FormatError(f"{place}: rate {rate!r}: must be above 0 and below 1000 Tb/s")
+    if delay_ps is None:
+        hint = f"did you mean {delay}us?" if delay.replace(".", "", 1).isdecimal() else "like 1us"
+        raise FormatError(f"{place}: delay {delay!r}: needs a number with a unit (ns, us, ms); {hint}")
+    if not 0 <= delay_ps <= 10**15:
+        raise FormatError(f"{place}: delay {delay!r}: must be from 0 to 1000 s")
+    try:
+        loss = float(error)
+    except ValueError:
+        loss = -1.0
+    if not 0 <= loss < 1:
+        raise FormatError(f"{place}: loss {error!r}: must be a probability from 0 to below 1")
+    return rate_bps, delay_ps, loss
+
+
+def _tiers(is_host: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """int64: hops from the nearest host, which makes the rows of the drawing."""
+    far = len(is_host)
+    tier = np.where(is_host, HOST, far)
+    while True:
+        nearer = tier.copy()
+        np.minimum.at(nearer, a, tier[b] + 1)
+        np.minimum.at(nearer, b, tier[a] + 1)
+        if (nearer == tier).all():
+            return np.where(tier >= far, SPINE, np.maximum(tier, np.where(is_host, HOST, LEAF)))
+        tier = nearer
+
+
+def _positions(tier: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Rows by tier; in a row, nodes stand in the order of the mean x of their neighbours below."""
+    x = np.zeros(len(tier))
+    for row in range(int(tier.max()) + 1):
+        nodes = np.flatnonzero(tier == row)
+        order = nodes
+        if row:
+            total, count = np.zeros(len(tier)), np.zeros(len(tier))
+            for up, down in ((a, b), (b, a)):
+                below = (tier[up] == row) & (tier[down] == row - 1)
+                np.add.at(total, up[below], x[down[below]])
+                np.add.at(count, up[below], 1)
+            order = nodes[np.argsort(total[nodes] / np.maximum(count[nodes], 1), kind="stable")]
+        x[order] = (np.arange(len(nodes)) + 0.5) / max(len(nodes), 1)
+    return np.column_stack((x, tier.astype(np.float64)))
