@@ -62,8 +62,9 @@ class Exchange:
 
 
 def exchange(
-    shape: Shape, strategy: Strategy, stage: int, line: Stream, task: np.ndarray, hosts: np.ndarray, first_node: int, first_collective: int, done: Edges
-) -> Exchange:
+    shape: Shape, strategy: Strategy, stage: int, line: Stream, task: np.ndarray, hosts: np.ndarray,
+    first_node: int, first_collective: int, done: Edges,
+) -> Exchange:  # fmt: skip
     """Gradient exchange of a stage, its edges added to `done`.
 
     Parameters
@@ -80,7 +81,8 @@ def exchange(
     reduce_name = "reduce-scatter" if strategy.distributed_optimizer else "all-reduce"
     steps = ring.reduce_scatter_steps(d) if strategy.distributed_optimizer else ring.all_reduce_steps(d)
 
-    flows, rings = ring.ring_series(hosts[groups], ring.chunk_bytes(cut.parameters, d, FP32_BYTES), steps, FlowKind.DP, first_node, first_collective)
+    size = ring.chunk_bytes(cut.parameters, d, FP32_BYTES)
+    flows, rings = ring.ring_series(hosts[groups], size, steps, FlowKind.DP, first_node, first_collective)
     ring.chain(rings, ready, min(steps, d), done)
     summed = rings.arrival(steps - 1)
     done.add(summed, optimizer[None])
@@ -88,8 +90,9 @@ def exchange(
 
     if strategy.distributed_optimizer:
         steps = ring.all_gather_steps(d)
-        sizes = ring.chunk_bytes(cut.parameters, d, BF16_BYTES)
-        flows, rings = ring.ring_series(hosts[groups], sizes, steps, FlowKind.DP, first_node + len(flows), first_collective + len(names))
+        size = ring.chunk_bytes(cut.parameters, d, BF16_BYTES)
+        node, collective = first_node + len(flows), first_collective + len(names)
+        flows, rings = ring.ring_series(hosts[groups], size, steps, FlowKind.DP, node, collective)
         ring.chain(rings, np.broadcast_to(optimizer, rings.flow[:, :, 0].shape), steps, done)
         blocks.append(flows)
         names += _names("all-gather", stage, len(cut.part), len(groups))
@@ -100,8 +103,9 @@ def exchange(
 
 
 def tied_embedding(
-    shape: Shape, strategy: Strategy, ready: tuple[np.ndarray, np.ndarray], optimizer: tuple[np.ndarray, np.ndarray], hosts: np.ndarray, first_node: int, first_collective: int, done: Edges
-) -> tuple[Flows, list[str]]:
+    shape: Shape, strategy: Strategy, ready: tuple[np.ndarray, np.ndarray], optimizer: tuple[np.ndarray, np.ndarray],
+    hosts: np.ndarray, first_node: int, first_collective: int, done: Edges,
+) -> tuple[Flows, list[str]]:  # fmt: skip
     """All-reduce of the tied embedding's gradient, Vh/t in fp32, between first and last stage (arXiv 2104.04473 section 2).
 
     Parameters

@@ -43,7 +43,9 @@ class Rings:
         return np.roll(self.flow[:, :, step, :], 1, axis=-1)
 
 
-def ring_series(members: np.ndarray, sizes: np.ndarray, steps: int, kind: FlowKind, first_node: int, first_collective: int) -> tuple[Flows, Rings]:
+def ring_series(
+    members: np.ndarray, sizes: np.ndarray, steps: int, kind: FlowKind, first_node: int, first_collective: int
+) -> tuple[Flows, Rings]:
     """Flows of a series of equal-shaped ring collectives.
 
     Parameters
