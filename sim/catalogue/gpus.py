@@ -22,7 +22,7 @@ _ROWS = (
     Gpu("H100-SXM", 989.4e12, 80 * 10**9, 3.35e12, 3_600 * 10**9, True,
         "NVIDIA H100 datasheet (H100 SXM): 1979 TFLOPS bf16 with sparsity, 80 GB, 3.35 TB/s, NVLink 900 GB/s both ways"),
     Gpu("H800-SXM", 989.4e12, 80 * 10**9, 3.35e12, 1_600 * 10**9, True,
-        "H100 SXM with NVLink 400 GB/s both ways (arXiv 2412.19437 section 3.1: 160 GB/s of NVLink used; NVIDIA/nccl#1374: 200 GB/s)"),
+        "NVIDIA H100 datasheet, but NVLink 200 GB/s one way (NVIDIA/nccl#1374)"),
     Gpu("H200-SXM", 989.4e12, 141 * 10**9, 4.8e12, 3_600 * 10**9, True,
         "NVIDIA H200 datasheet (H200 SXM): 1979 TFLOPS bf16 with sparsity, 141 GB, 4.8 TB/s, NVLink 900 GB/s both ways"),
     Gpu("B200-SXM", 2_250.0e12, 180 * 10**9, 8.0e12, 7_200 * 10**9, True,

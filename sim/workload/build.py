@@ -59,6 +59,7 @@ def _traffic(traffic: Traffic, hosts: int, seed: int) -> Flows:
         return patterns.all_to_all(hosts, traffic.flow_bytes)
     listed = traffic.flows
     flows, _ = patterns.explicit(
-        [flow.src for flow in listed], [flow.dst for flow in listed], [flow.bytes for flow in listed], [ps_from_us(flow.start_us) for flow in listed]
-    )
+        [flow.src for flow in listed], [flow.dst for flow in listed], [flow.bytes for flow in listed],
+        [ps_from_us(flow.start_us) for flow in listed],
+    )  # fmt: skip
     return flows

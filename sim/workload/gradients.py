@@ -106,7 +106,8 @@ def tied_embedding(
     shape: Shape, strategy: Strategy, ready: tuple[np.ndarray, np.ndarray], optimizer: tuple[np.ndarray, np.ndarray],
     hosts: np.ndarray, first_node: int, first_collective: int, done: Edges,
 ) -> tuple[Flows, list[str]]:  # fmt: skip
-    """All-reduce of the tied embedding's gradient, Vh/t in fp32, between first and last stage (arXiv 2104.04473 section 2).
+    """All-reduce of the tied embedding's gradient, Vh/t in fp32, between first and last stage
+    (Megatron-LM core/distributed/finalize_model_grads.py).
 
     Parameters
     ----------
