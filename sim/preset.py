@@ -30,7 +30,9 @@ def load_preset(name_or_path: str | Path) -> Scenario:
     if path.suffix != ".toml":
         path = PRESET_DIRECTORY / f"{name_or_path}.toml"
         if str(name_or_path) not in list_presets():
-            raise ScenarioError(f"{str(name_or_path)!r} is neither a preset nor a .toml file: {did_you_mean(name_or_path, list_presets())}")
+            raise ScenarioError(
+                f"{str(name_or_path)!r} is neither a preset nor a .toml file: {did_you_mean(name_or_path, list_presets())}"
+            )
     text = _read(path)
     try:
         data = tomllib.loads(text)
@@ -62,7 +64,9 @@ def _with_graph(data: dict[str, Any], preset: Path) -> dict[str, Any]:
         cluster = dict(cluster)
         name = cluster.pop("file")
         if not isinstance(name, str) or "graph" in cluster:
-            raise ScenarioError(f"cluster.file = {name!r}: must be the name of one topology file, without cluster.graph beside it")
+            raise ScenarioError(
+                f"cluster.file = {name!r}: must be the name of one topology file, without cluster.graph beside it"
+            )
         cluster["graph"] = _read(preset.parent / name)
         data = {**data, "cluster": cluster}
     return data
@@ -133,14 +137,18 @@ def to_link(scenario: Scenario) -> str:
 def from_link(link: str) -> Scenario:
     """The scenario of a shared link; anything but a whole, legal one raises ScenarioError."""
     if not link.startswith(LINK_VERSION):
-        raise ScenarioError(f"this link begins with {link[:1]!r}: only version {LINK_VERSION} is known; copy the whole link")
+        raise ScenarioError(
+            f"this link begins with {link[:1]!r}: only version {LINK_VERSION} is known; copy the whole link"
+        )
     body = link[len(LINK_VERSION) :]
     try:
         packed = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True)
         reader = zlib.decompressobj()
         text = reader.decompress(packed, MAX_SCENARIO_BYTES)
         if not reader.eof:
-            raise ScenarioError(f"this link is cut short or holds more than {MAX_SCENARIO_BYTES} bytes; copy the whole link")
+            raise ScenarioError(
+                f"this link is cut short or holds more than {MAX_SCENARIO_BYTES} bytes; copy the whole link"
+            )
         data = json.loads(text)
     except (binascii.Error, ValueError, zlib.error, RecursionError):
         raise ScenarioError("this link is damaged: it does not hold a scenario; copy the whole link") from None

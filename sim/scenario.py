@@ -59,11 +59,15 @@ class Scenario(Part):
     def _sections_agree(self) -> "Scenario":
         if self.traffic is not None and (self.model is not None or self.parallelism is not None):
             extra = "model" if self.model is not None else "parallelism"
-            raise ScenarioError(f"[traffic] and [{extra}] exclude each other: keep [traffic], or [model] with [parallelism]")
+            raise ScenarioError(
+                f"[traffic] and [{extra}] exclude each other: keep [traffic], or [model] with [parallelism]"
+            )
         if self.traffic is None:
             for section in ("model", "parallelism"):
                 if getattr(self, section) is None:
-                    raise ScenarioError(f"[{section}] is missing: a scenario needs [model] with [parallelism], or [traffic]")
+                    raise ScenarioError(
+                        f"[{section}] is missing: a scenario needs [model] with [parallelism], or [traffic]"
+                    )
             model = self.model.model_copy()
             model._resolve(**filled_model(self.model))
             parallelism = self.parallelism.model_copy()
@@ -105,7 +109,11 @@ def _set(data: Any, key: str, value: Any) -> None:
         last = depth == len(steps) - 1
         if isinstance(data, (list, tuple)):
             if not step.isdecimal() or int(step) >= len(data):
-                raise ScenarioError(f"{key}: {'.'.join(steps[:depth])} has entries 0 to {len(data) - 1}, not {step!r}" if data else f"{key}: {'.'.join(steps[:depth])} is empty")
+                raise ScenarioError(
+                    f"{key}: {'.'.join(steps[:depth])} has entries 0 to {len(data) - 1}, not {step!r}"
+                    if data
+                    else f"{key}: {'.'.join(steps[:depth])} is empty"
+                )
             step = int(step)
         elif not isinstance(data, dict):
             raise ScenarioError(f"{key}: {'.'.join(steps[:depth])} is a value, not a section")

@@ -65,7 +65,9 @@ class Cluster(Part):
     tiers: int = Field(2, description="switch tiers of the rail-optimised network, 2 or 3", ge=2, le=3)
     pod_servers: int | None = _count(None, "servers in a pod (three tiers)")
     oversubscription: float = Field(1.0, description="host capacity over uplink capacity of a leaf", ge=0.01, le=1000)
-    core_oversubscription: float = Field(1.0, description="leaf capacity over core capacity of a spine (three tiers)", ge=0.01, le=1000)
+    core_oversubscription: float = Field(
+        1.0, description="leaf capacity over core capacity of a spine (three tiers)", ge=0.01, le=1000
+    )
     fabric_gbps: float | None = _rate(None, "leaf to spine (default: nic_gbps)")
     fabric_delay_ns: float = _delay(1000.0, "leaf to spine")
     core_gbps: float | None = _rate(None, "spine to core (default: fabric_gbps)")
@@ -79,13 +81,19 @@ class Cluster(Part):
         if not isinstance(values, dict) or values.get("topology") != "file":
             return values
         if not values.get("graph"):
-            raise ScenarioError("cluster.graph is missing: topology 'file' needs file = \"topology.txt\" or graph = \"...\" (HPCC format)")
+            raise ScenarioError(
+                'cluster.graph is missing: topology \'file\' needs file = "topology.txt" or graph = "..." (HPCC format)'
+            )
         header = str(values["graph"]).split(None, 2)[:2]
         if len(header) < 2 or not all(word.isdecimal() for word in header):
-            raise ScenarioError(f"cluster.graph begins {' '.join(header)!r}: must begin with nNodes nSwitches nLinks, like 3 1 2")
+            raise ScenarioError(
+                f"cluster.graph begins {' '.join(header)!r}: must begin with nNodes nSwitches nLinks, like 3 1 2"
+            )
         hosts = int(header[0]) - int(header[1])
         if values.get("gpus", hosts) != hosts:
-            raise ScenarioError(f"cluster.gpus = {values['gpus']}: cluster.graph has {header[0]} nodes - {header[1]} switches = {hosts} hosts; leave gpus out")
+            raise ScenarioError(
+                f"cluster.gpus = {values['gpus']}: cluster.graph has {header[0]} nodes - {header[1]} switches = {hosts} hosts; leave gpus out"
+            )
         return {**values, "gpus": hosts}
 
     @model_validator(mode="after")
@@ -103,7 +111,11 @@ class Cluster(Part):
             self.model_fields_set.discard("gpus")  # counted from the graph
             return self
         self._check_servers()
-        fill = {"leaf-spine": self._fill_leaf_spine, "fat-tree": self._fill_fat_tree, "rail-optimised": self._fill_rails}
+        fill = {
+            "leaf-spine": self._fill_leaf_spine,
+            "fat-tree": self._fill_fat_tree,
+            "rail-optimised": self._fill_rails,
+        }
         fill.get(self.topology, lambda: None)()
         return self
 
@@ -170,7 +182,9 @@ class Cluster(Part):
         if self.tiers == 3:
             pod = min(self.pod_servers or min(LEAF_PORTS_DOWN, max(1, math.ceil(servers / 2))), servers)
         per_leaf = min(self.hosts_per_leaf or LEAF_PORTS_DOWN, pod)
-        leaves = self.gpus_per_node * sum(math.ceil(min(pod, servers - first) / per_leaf) for first in range(0, servers, pod))
+        leaves = self.gpus_per_node * sum(
+            math.ceil(min(pod, servers - first) / per_leaf) for first in range(0, servers, pod)
+        )
         if self.leaves not in (None, leaves):
             raise ScenarioError(
                 f"cluster.leaves = {self.leaves}: {servers} servers with {per_leaf} on a leaf and {self.gpus_per_node} rails "
@@ -180,5 +194,8 @@ class Cluster(Part):
 
     def unused_sizes(self) -> list[str]:
         """Keys that were given but mean nothing for this topology."""
-        return [name for name, families in SIZES_USED_BY.items() if name in self.model_fields_set and self.topology not in families]
-
+        return [
+            name
+            for name, families in SIZES_USED_BY.items()
+            if name in self.model_fields_set and self.topology not in families
+        ]

@@ -40,11 +40,19 @@ class Parallelism(Part):
 
     tp: int = Field(1, description="tensor-parallel GPUs, inside a server", ge=1, le=1_000_000)
     pp: int = Field(1, description="pipeline stages", ge=1, le=1_000_000)
-    dp: int | None = Field(None, description="data-parallel replicas (default: what the GPUs allow)", ge=1, le=1_000_000)
+    dp: int | None = Field(
+        None, description="data-parallel replicas (default: what the GPUs allow)", ge=1, le=1_000_000
+    )
     micro_batch: int = Field(1, description="sequences in a micro-batch", ge=1, le=1_000_000)
-    micro_batches: int | None = Field(None, description="micro-batches per replica and iteration (default: pp)", ge=1, le=1_000_000)
-    global_batch: int | None = Field(None, description="sequences per iteration over all replicas", ge=1, le=100_000_000)
-    optimizer: Literal["all-reduce", "distributed"] = Field("distributed", description="gradients: ring all-reduce, or reduce-scatter + all-gather")
+    micro_batches: int | None = Field(
+        None, description="micro-batches per replica and iteration (default: pp)", ge=1, le=1_000_000
+    )
+    global_batch: int | None = Field(
+        None, description="sequences per iteration over all replicas", ge=1, le=100_000_000
+    )
+    optimizer: Literal["all-reduce", "distributed"] = Field(
+        "distributed", description="gradients: ring all-reduce, or reduce-scatter + all-gather"
+    )
     bucket_parameters: int = Field(40_000_000, description="parameters in a gradient bucket", ge=1, le=10**12)
     efficiency: float = Field(0.5, description="share of the GPU's peak FLOP/s that compute reaches", gt=0, le=1)
 
@@ -77,7 +85,8 @@ class Traffic(Part):
     def _flows_with_their_pattern(self) -> "Traffic":
         if (self.pattern == "flows") != bool(self.flows):
             raise ScenarioError(
-                "traffic.flows is empty: pattern 'flows' needs at least one [[traffic.flows]]" if not self.flows
+                "traffic.flows is empty: pattern 'flows' needs at least one [[traffic.flows]]"
+                if not self.flows
                 else f"traffic.flows: {len(self.flows)} flows are listed but traffic.pattern is {self.pattern!r}; did you mean pattern 'flows'?"
             )
         return self
@@ -94,16 +103,34 @@ class Transport(Part):
     ack_bytes: int = Field(60, description="B of an ACK on the wire", ge=1, le=4096)
     ack_every: int = Field(1, description="data packets per ACK", ge=1, le=1024)
     ack_priority: Literal["shared", "strict"] = Field("shared", description="ACKs in the data queue, or ahead of it")
-    ecn_kmin_kb: float | None = Field(None, description="kB queued where marking begins (default: the controller's)", ge=0, le=1e9)
-    ecn_kmax_kb: float | None = Field(None, description="kB queued from where all are marked (default: the controller's)", ge=0, le=1e9)
-    ecn_pmax: float | None = Field(None, description="marking probability at ecn_kmax_kb (default: the controller's)", ge=0, le=1)
-    ecn_reference_gbps: float = Field(100.0, description="Gb/s at which the thresholds hold; they scale with the link", gt=0, le=100_000)
-    pfc: Literal["dynamic", "fixed", "off"] = Field("dynamic", description="priority flow control: pausing upstream ports")
-    pfc_xoff_kb: float | None = Field(None, description="kB from one ingress port at which it is paused (pfc fixed)", gt=0, le=1e9)
-    pfc_xon_kb: float | None = Field(None, description="kB below which it resumes (default: 3.072 kB under pfc_xoff_kb)", ge=0, le=1e9)
+    ecn_kmin_kb: float | None = Field(
+        None, description="kB queued where marking begins (default: the controller's)", ge=0, le=1e9
+    )
+    ecn_kmax_kb: float | None = Field(
+        None, description="kB queued from where all are marked (default: the controller's)", ge=0, le=1e9
+    )
+    ecn_pmax: float | None = Field(
+        None, description="marking probability at ecn_kmax_kb (default: the controller's)", ge=0, le=1
+    )
+    ecn_reference_gbps: float = Field(
+        100.0, description="Gb/s at which the thresholds hold; they scale with the link", gt=0, le=100_000
+    )
+    pfc: Literal["dynamic", "fixed", "off"] = Field(
+        "dynamic", description="priority flow control: pausing upstream ports"
+    )
+    pfc_xoff_kb: float | None = Field(
+        None, description="kB from one ingress port at which it is paused (pfc fixed)", gt=0, le=1e9
+    )
+    pfc_xon_kb: float | None = Field(
+        None, description="kB below which it resumes (default: 3.072 kB under pfc_xoff_kb)", ge=0, le=1e9
+    )
     buffer_mb: float = Field(32.0, description="MB of shared buffer in a switch", gt=0, le=1e6)
-    int_telemetry: Literal["exact", "ns3"] = Field("exact", description="in-band telemetry: exact, or quantised as in the HPCC simulator")
-    window: Literal["auto", "none", "bdp"] = Field("auto", description="bytes in flight: as the controller says, unlimited, or one bandwidth-delay product")
+    int_telemetry: Literal["exact", "ns3"] = Field(
+        "exact", description="in-band telemetry: exact, or quantised as in the HPCC simulator"
+    )
+    window: Literal["auto", "none", "bdp"] = Field(
+        "auto", description="bytes in flight: as the controller says, unlimited, or one bandwidth-delay product"
+    )
     retransmit_timeout_us: float = Field(500.0, description="us without an ACK before going back", gt=0, le=1e9)
     parameters: dict[str, float] = Field({}, description="parameters of the controller, by its own names")
 
@@ -111,13 +138,21 @@ class Transport(Part):
     def _thresholds_in_order(self) -> "Transport":
         kmin, kmax = self.ecn_kmin_kb, self.ecn_kmax_kb
         if kmin is not None and kmax is not None and kmin > kmax:
-            raise ScenarioError(f"transport.ecn_kmin_kb = {kmin:g}: must be at most ecn_kmax_kb = {kmax:g}; the nearest is {kmax:g}")
+            raise ScenarioError(
+                f"transport.ecn_kmin_kb = {kmin:g}: must be at most ecn_kmax_kb = {kmax:g}; the nearest is {kmax:g}"
+            )
         if self.pfc == "fixed" and self.pfc_xoff_kb is None:
-            raise ScenarioError("transport.pfc_xoff_kb is missing: pfc 'fixed' needs the threshold in kB; or use pfc = \"dynamic\"")
+            raise ScenarioError(
+                "transport.pfc_xoff_kb is missing: pfc 'fixed' needs the threshold in kB; or use pfc = \"dynamic\""
+            )
         if self.pfc_xoff_kb is not None and self.pfc_xoff_kb > self.buffer_mb * 1000:
-            raise ScenarioError(f"transport.pfc_xoff_kb = {self.pfc_xoff_kb:g}: must fit buffer_mb = {self.buffer_mb:g}; the nearest is {self.buffer_mb * 1000:g}")
+            raise ScenarioError(
+                f"transport.pfc_xoff_kb = {self.pfc_xoff_kb:g}: must fit buffer_mb = {self.buffer_mb:g}; the nearest is {self.buffer_mb * 1000:g}"
+            )
         if None not in (self.pfc_xoff_kb, self.pfc_xon_kb) and self.pfc_xon_kb >= self.pfc_xoff_kb:
-            raise ScenarioError(f"transport.pfc_xon_kb = {self.pfc_xon_kb:g}: must be below pfc_xoff_kb = {self.pfc_xoff_kb:g}")
+            raise ScenarioError(
+                f"transport.pfc_xon_kb = {self.pfc_xon_kb:g}: must be below pfc_xoff_kb = {self.pfc_xoff_kb:g}"
+            )
         return self
 
 
@@ -129,7 +164,9 @@ class Simulation(Part):
     seed: int = Field(1, description="seed of every random draw", ge=0, le=2**31 - 1)
     resolution: Literal["1ps", "1ns"] = Field("1ps", description="clock: exact, or truncated to ns as ns-3 does")
     mode: Literal["packet"] = Field("packet", description="how the network is simulated")
-    time_limit_s: float | None = Field(None, description="s of simulated time after which the run stops", gt=0, le=MAX_START_US / 1e6)
+    time_limit_s: float | None = Field(
+        None, description="s of simulated time after which the run stops", gt=0, le=MAX_START_US / 1e6
+    )
     sample_bins: int = Field(256, description="time bins of the port curves", ge=1, le=65_536)
 
 
@@ -152,7 +189,11 @@ class Fault(Part):
             if given != (self.kind == kind):
                 raise ScenarioError(
                     f"faults: {self.kind} of {self.a}-{self.b} "
-                    + (f"takes no {name}; did you mean kind = {kind!r}?" if given else f"needs {name}, like {name} = 0.5")
+                    + (
+                        f"takes no {name}; did you mean kind = {kind!r}?"
+                        if given
+                        else f"needs {name}, like {name} = 0.5"
+                    )
                 )
         return self
 

@@ -33,7 +33,9 @@ def filled_model(model: Model) -> dict[str, int]:
     row = None
     if model.name is not None:
         if model.name not in MODELS:
-            raise ScenarioError(f"model.name = {model.name!r} is not in the catalogue: {did_you_mean(model.name, MODELS)}")
+            raise ScenarioError(
+                f"model.name = {model.name!r} is not in the catalogue: {did_you_mean(model.name, MODELS)}"
+            )
         row = MODELS[model.name]
     shape = {}
     for key in ("layers", "hidden", "heads", "vocabulary", "ffn_hidden"):
@@ -43,14 +45,20 @@ def filled_model(model: Model) -> dict[str, int]:
         shape["ffn_hidden"] = 4 * shape["hidden"]
     missing = [key for key, value in shape.items() if value is None]
     if missing:
-        raise ScenarioError(f"model.{missing[0]} is missing: give model.name, or all of layers, hidden, heads, vocabulary")
+        raise ScenarioError(
+            f"model.{missing[0]} is missing: give model.name, or all of layers, hidden, heads, vocabulary"
+        )
     if shape["hidden"] % shape["heads"]:
         nearest = min(_divisors(shape["hidden"]), key=lambda n: abs(n - shape["heads"]))
-        raise ScenarioError(f"model.heads = {shape['heads']}: must divide model.hidden = {shape['hidden']}; the nearest is {nearest}")
+        raise ScenarioError(
+            f"model.heads = {shape['heads']}: must divide model.hidden = {shape['hidden']}; the nearest is {nearest}"
+        )
     return shape
 
 
-def legal_strategies(model: Model, cluster: Cluster, wanted: Parallelism, tp: int, pp: int, dp: int) -> list[tuple[int, int, int]]:
+def legal_strategies(
+    model: Model, cluster: Cluster, wanted: Parallelism, tp: int, pp: int, dp: int
+) -> list[tuple[int, int, int]]:
     """The (tp, pp, dp) that use every GPU and pass every rule, nearest to the wanted one first."""
     found = []
     for t in _divisors(math.gcd(cluster.gpus_per_node, model.heads)):
@@ -82,7 +90,9 @@ def filled_parallelism(model: Model, cluster: Cluster, wanted: Parallelism) -> d
         return ScenarioError(f"parallelism.{what}; {_offer(model, cluster, wanted, tp, pp, dp)}")
 
     if cluster.gpus_per_node % tp:
-        raise refuse(f"tp = {tp}: must divide cluster.gpus_per_node = {cluster.gpus_per_node}, for tensor parallelism stays inside a server")
+        raise refuse(
+            f"tp = {tp}: must divide cluster.gpus_per_node = {cluster.gpus_per_node}, for tensor parallelism stays inside a server"
+        )
     if model.heads % tp:
         raise refuse(f"tp = {tp}: must divide model.heads = {model.heads}")
     if model.ffn_hidden % tp:
@@ -124,11 +134,15 @@ def check_traffic(traffic: Traffic, gpus: int) -> None:
         if traffic.receiver >= gpus:
             raise ScenarioError(f"traffic.receiver = {traffic.receiver}: there is no such GPU; {legal}")
         if traffic.senders is not None and traffic.senders > gpus - 1:
-            raise ScenarioError(f"traffic.senders = {traffic.senders}: must be at most cluster.gpus - 1, the receiver apart; the nearest is {gpus - 1}")
+            raise ScenarioError(
+                f"traffic.senders = {traffic.senders}: must be at most cluster.gpus - 1, the receiver apart; the nearest is {gpus - 1}"
+            )
     for index, flow in enumerate(traffic.flows):
         for end in ("src", "dst"):
             if getattr(flow, end) >= gpus:
-                raise ScenarioError(f"traffic.flows.{index}.{end} = {getattr(flow, end)}: there is no such GPU; {legal}")
+                raise ScenarioError(
+                    f"traffic.flows.{index}.{end} = {getattr(flow, end)}: there is no such GPU; {legal}"
+                )
         if flow.src == flow.dst:
             raise ScenarioError(f"traffic.flows.{index}: src = dst = {flow.src}: a flow cannot go to itself; {legal}")
 
@@ -151,14 +165,22 @@ def notices(scenario: "Scenario") -> list[str]:
     idle = cluster.gpus - gpus_used(scenario)
     if idle:
         first = cluster.gpus - idle
-        said.append(f"{idle} of {cluster.gpus} GPUs are idle: gpu{first}" + (f" to gpu{cluster.gpus - 1}" if idle > 1 else ""))
+        said.append(
+            f"{idle} of {cluster.gpus} GPUs are idle: gpu{first}" + (f" to gpu{cluster.gpus - 1}" if idle > 1 else "")
+        )
     for key in cluster.unused_sizes():
         said.append(f"cluster.{key} has no effect on topology {cluster.topology}")
-    links = {"nic": (cluster.nic_gbps, cluster.nic_delay_ns), "fabric": (cluster.fabric_gbps, cluster.fabric_delay_ns), "core": (cluster.core_gbps, cluster.core_delay_ns)}
+    links = {
+        "nic": (cluster.nic_gbps, cluster.nic_delay_ns),
+        "fabric": (cluster.fabric_gbps, cluster.fabric_delay_ns),
+        "core": (cluster.core_gbps, cluster.core_delay_ns),
+    }
     for name, (gbps, delay_ns) in links.items() if cluster.topology != "file" else ():
         in_flight = gbps * delay_ns / 8
         if in_flight > LARGE_BDP_BYTES:
-            said.append(f"cluster.{name}_delay_ns = {delay_ns:g}: {show_bytes(in_flight)} are in flight on one such link, a large bandwidth-delay product")
+            said.append(
+                f"cluster.{name}_delay_ns = {delay_ns:g}: {show_bytes(in_flight)} are in flight on one such link, a large bandwidth-delay product"
+            )
     given = transport.ecn_kmin_kb is not None or transport.ecn_kmax_kb is not None
     rates = sorted({gbps for gbps, _ in links.values()} - {transport.ecn_reference_gbps})
     if given and rates and cluster.topology != "file":

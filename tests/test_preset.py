@@ -17,9 +17,15 @@ SCENARIO = Scenario.from_data(
     {
         "name": "two",
         "title": 'A "quoted" title \\ and ünïcode',
-        "description": "first line\nsecond \"line\"\n",
+        "description": 'first line\nsecond "line"\n',
         "cluster": {"topology": "leaf-spine", "gpus": 32, "nvlink_gbps": 0.0},
-        "traffic": {"pattern": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 5_000_000_000, "path": ["gpu0", "leaf0", "gpu1"]}, {"src": 1, "dst": 2, "bytes": 0}]},
+        "traffic": {
+            "pattern": "flows",
+            "flows": [
+                {"src": 0, "dst": 1, "bytes": 5_000_000_000, "path": ["gpu0", "leaf0", "gpu1"]},
+                {"src": 1, "dst": 2, "bytes": 0},
+            ],
+        },
         "transport": {"congestion_control": "hpcc", "parameters": {"u_target": 0.95}},
         "faults": [{"kind": "degrade", "a": "leaf0", "b": "spine0", "rate_factor": 0.5}],
         "expect": {"max_fct_s": {"value": 1.0}},
@@ -91,7 +97,9 @@ def test_settings_refused(text):
 
 
 def test_settings_are_checked_together():
-    changed = preset.apply_settings(SCENARIO, ["cluster.topology=one-switch", "traffic.pattern=ring", "traffic.flows=", "faults="])
+    changed = preset.apply_settings(
+        SCENARIO, ["cluster.topology=one-switch", "traffic.pattern=ring", "traffic.flows=", "faults="]
+    )
     assert changed.traffic.pattern == "ring" and changed.faults == ()
 
 

@@ -95,16 +95,28 @@ def test_a_section_built_alone_is_refused_in_the_same_words():
 
 def test_a_world_that_is_not_the_gpus_says_where_each_number_came_from(gpt):
     message = refusal(gpt, parallelism__dp=8)
-    for word in ("parallelism.tp = 8", "parallelism.pp = 2", "parallelism.dp = 8", "is 128 GPUs", "more than cluster.gpus = 64", "TP 8 PP 2 DP 4"):
+    for word in (
+        "parallelism.tp = 8",
+        "parallelism.pp = 2",
+        "parallelism.dp = 8",
+        "is 128 GPUs",
+        "more than cluster.gpus = 64",
+        "TP 8 PP 2 DP 4",
+    ):
         assert word in message
     assert "is 48 GPUs" in refusal(gpt, parallelism__dp=3)
 
 
 def test_batch_not_divisible_offers_batches_and_strategies(gpt):
-    wide = gpt.replace_all({"model.name": "gpt-175b", "cluster.gpus": 1472, "parallelism.pp": 8, "parallelism.dp": None})
+    wide = gpt.replace_all(
+        {"model.name": "gpt-175b", "cluster.gpus": 1472, "parallelism.pp": 8, "parallelism.dp": None}
+    )
     assert wide.parallelism.dp == 23
     message = refusal(wide, parallelism__global_batch=32)
-    assert "parallelism.global_batch = 32: must be a multiple of dp x micro_batch = 23 x 1 = 23; the nearest are 23 and 46" in message.replace(" or ", " and ")
+    assert (
+        "parallelism.global_batch = 32: must be a multiple of dp x micro_batch = 23 x 1 = 23; the nearest are 23 and 46"
+        in message.replace(" or ", " and ")
+    )
     assert "DP 16 with cluster.gpus = 1024" in message
     assert "TP 8 PP 4 DP 2" in refusal(gpt, parallelism__global_batch=6)
 
@@ -150,9 +162,18 @@ def test_a_small_workload_on_a_large_cluster_lists_the_idle_gpus(gpt):
         ({"traffic.senders": 16}, ["traffic.senders = 16", "nearest is 15"]),
         ({"traffic.pattern": "flows"}, ["traffic.flows is empty"]),
         ({"traffic.flows": [{"src": 0, "dst": 1, "bytes": 1}]}, ["did you mean pattern 'flows'?"]),
-        ({"traffic": {"pattern": "flows", "flows": [{"src": 3, "dst": 3, "bytes": 1}]}}, ["traffic.flows.0: src = dst = 3", "itself"]),
-        ({"traffic": {"pattern": "flows", "flows": [{"src": 3, "dst": 40, "bytes": 1}]}}, ["traffic.flows.0.dst = 40", "0 to 15"]),
-        ({"traffic": {"pattern": "flows", "flows": [{"src": 3, "dst": 4, "bytes": -1}]}}, ["traffic.flows.0.bytes = -1: must be at least 0"]),
+        (
+            {"traffic": {"pattern": "flows", "flows": [{"src": 3, "dst": 3, "bytes": 1}]}},
+            ["traffic.flows.0: src = dst = 3", "itself"],
+        ),
+        (
+            {"traffic": {"pattern": "flows", "flows": [{"src": 3, "dst": 40, "bytes": 1}]}},
+            ["traffic.flows.0.dst = 40", "0 to 15"],
+        ),
+        (
+            {"traffic": {"pattern": "flows", "flows": [{"src": 3, "dst": 4, "bytes": -1}]}},
+            ["traffic.flows.0.bytes = -1: must be at least 0"],
+        ),
         ({"traffic": None}, ["[model] is missing"]),
         ({"model": {"name": "gpt-7b"}}, ["[traffic] and [model] exclude each other"]),
     ],
@@ -174,8 +195,14 @@ def test_any_size_works(incast, size):
         ({"topology": "fat-tree", "gpus": 64, "fat_tree_k": 4}, ["k^3/4 = 16 hosts", "smallest that fits is 8"]),
         ({"topology": "fat-tree", "gpus": 16, "fat_tree_k": 5}, ["must be even; the nearest are 4 and 6"]),
         ({"topology": "fat-tree", "gpus": 128, "oversubscription": 3.0}, ["whole", "the nearest is 4"]),
-        ({"topology": "leaf-spine", "gpus": 64, "leaves": 2, "hosts_per_leaf": 16}, ["hold 32 of the 64 GPUs", "leaves = 4 or hosts_per_leaf = 32"]),
-        ({"topology": "leaf-spine", "gpus": 64, "spines": 16, "oversubscription": 2.0}, ["disagrees with cluster.spines = 16"]),
+        (
+            {"topology": "leaf-spine", "gpus": 64, "leaves": 2, "hosts_per_leaf": 16},
+            ["hold 32 of the 64 GPUs", "leaves = 4 or hosts_per_leaf = 32"],
+        ),
+        (
+            {"topology": "leaf-spine", "gpus": 64, "spines": 16, "oversubscription": 2.0},
+            ["disagrees with cluster.spines = 16"],
+        ),
         ({"topology": "rail-optimised", "gpus": 64, "leaves": 3}, ["make 8 leaves"]),
         ({"topology": "file"}, ["cluster.graph is missing"]),
     ],
@@ -193,7 +220,9 @@ def test_oversubscription_makes_fewer_spines():
 
 
 def test_what_has_no_effect_is_said(gpt):
-    assert "cluster.leaves has no effect on topology one-switch" in notices(gpt.replace_all({"cluster.topology": "one-switch", "cluster.leaves": 8}))
+    assert "cluster.leaves has no effect on topology one-switch" in notices(
+        gpt.replace_all({"cluster.topology": "one-switch", "cluster.leaves": 8})
+    )
 
 
 def test_a_long_link_and_scaled_thresholds_are_said(incast):
@@ -217,6 +246,13 @@ def test_replace_steps_into_lists(incast):
 
 
 def test_errors_are_never_pydantics(gpt):
-    for data in ({}, {"cluster": 3}, {"cluster": []}, {"cluster": {"topology": 3}}, {**GPT, "expect": {"iteration_s": 3}}, {**GPT, "faults": 7}):
+    for data in (
+        {},
+        {"cluster": 3},
+        {"cluster": []},
+        {"cluster": {"topology": 3}},
+        {**GPT, "expect": {"iteration_s": 3}},
+        {**GPT, "faults": 7},
+    ):
         with pytest.raises(LabError):
             Scenario.from_data(data)

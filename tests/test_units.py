@@ -33,14 +33,27 @@ def test_from_is_exact(call, value, expected):
 
 @pytest.mark.parametrize(
     "text, bps",
-    [("100Gbps", 10**11), ("40Mb/s", 4 * 10**7), ("2.5Gbps", 2_500_000_000), ("1GBps", 8 * 10**9), ("100bps", 100),
-     ("100", None), ("100 Gbps", None), ("fast", None), ("100Gb", None), ("100Gbpss", None), ("infGbps", None)],
+    [
+        ("100Gbps", 10**11),
+        ("40Mb/s", 4 * 10**7),
+        ("2.5Gbps", 2_500_000_000),
+        ("1GBps", 8 * 10**9),
+        ("100bps", 100),
+        ("100", None),
+        ("100 Gbps", None),
+        ("fast", None),
+        ("100Gb", None),
+        ("100Gbpss", None),
+        ("infGbps", None),
+    ],
 )
 def test_rates_need_their_unit(text, bps):
     assert units.parse_rate_bps(text) == bps
 
 
-@pytest.mark.parametrize("text, ps", [("0.001ms", 10**6), ("1us", 10**6), ("1000ns", 10**6), ("0.5ns", 500), ("1000", None), ("1min", None)])
+@pytest.mark.parametrize(
+    "text, ps", [("0.001ms", 10**6), ("1us", 10**6), ("1000ns", 10**6), ("0.5ns", 500), ("1000", None), ("1min", None)]
+)
 def test_times_need_their_unit(text, ps):
     assert units.parse_time_ps(text) == ps
 

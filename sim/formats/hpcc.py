@@ -44,7 +44,9 @@ class HpccCase:
     notices: tuple[str, ...]
 
 
-def read_hpcc(topology: str | Path, flows: str | Path, config: str | Path, paths: str | Path | None = None, ecmp_seed: int = 1) -> HpccCase:
+def read_hpcc(
+    topology: str | Path, flows: str | Path, config: str | Path, paths: str | Path | None = None, ecmp_seed: int = 1
+) -> HpccCase:
     """Read the files at these places; FormatError or ScenarioError, one line, for the first fault."""
     settings = read_config(read_text(config), Path(config).name)
     network = network_from_text(read_text(topology), Path(topology).name)
@@ -58,7 +60,9 @@ def read_hpcc(topology: str | Path, flows: str | Path, config: str | Path, paths
     transport, unlike = transport_of(settings, network)
     said = [*settings.notices, *listed.notices, *scaled, *unlike, *network_notices(network)]
     if given and not explicit.all():
-        said.append(f"{int((~explicit).sum())} of {len(explicit)} flows have no path in {Path(paths).name}: they take ECMP's")
+        said.append(
+            f"{int((~explicit).sum())} of {len(explicit)} flows have no path in {Path(paths).name}: they take ECMP's"
+        )
     return HpccCase(
         network, listed, settings, transport, *data, *ack, explicit, rtt_ps, window_bytes, kmin, kmax, pmax,
         _faults(settings, network, Path(config).name), tuple(said),
@@ -69,8 +73,12 @@ def _paths(network: Network, flows: HpccFlows, given: dict, seed: int) -> tuple[
     """CSR of the data paths and of the ACK paths, and which flows have both from the file."""
     pairs = list(zip(flows.src.tolist(), flows.dst.tolist(), strict=True))
     key = (flows.sport.astype(np.int64) << 16) | flows.dport
-    forth = _merge(route(network, flows.src, flows.dst, key, seed), [given.get(pair, (None, None))[0] for pair in pairs])
-    back = _merge(route(network, flows.dst, flows.src, ~key, seed), [given.get(pair, (None, None))[1] for pair in pairs])
+    forth = _merge(
+        route(network, flows.src, flows.dst, key, seed), [given.get(pair, (None, None))[0] for pair in pairs]
+    )
+    back = _merge(
+        route(network, flows.dst, flows.src, ~key, seed), [given.get(pair, (None, None))[1] for pair in pairs]
+    )
     explicit = np.array([all(path is not None for path in given.get(pair, (None, None))) for pair in pairs], bool)
     return forth, back, explicit
 
@@ -80,7 +88,9 @@ def _merge(routed: tuple[np.ndarray, np.ndarray], explicit: list[np.ndarray | No
         return routed
     ptr, ports = routed
     chosen = [ports[ptr[flow] : ptr[flow + 1]] if path is None else path for flow, path in enumerate(explicit)]
-    return np.concatenate(([0], np.cumsum([len(path) for path in chosen]))).astype(np.int64), np.concatenate(chosen).astype(np.int32)
+    return np.concatenate(([0], np.cumsum([len(path) for path in chosen]))).astype(np.int64), np.concatenate(
+        chosen
+    ).astype(np.int32)
 
 
 def _windows(network: Network, config: HpccConfig, data: tuple, ack: tuple) -> tuple[np.ndarray, np.ndarray]:
@@ -106,19 +116,31 @@ def _thresholds(network: Network, config: HpccConfig, file: str) -> tuple[tuple,
         never = np.full(network.n_ports, 2**62, np.int64)
         return (never, never, np.zeros(network.n_ports)), ["ENABLE_QCN 0: no packet is marked"]
     if None in (config.kmin_kb, config.kmax_kb, config.pmax):
-        missing = [key for key, value in (("KMIN_MAP", config.kmin_kb), ("KMAX_MAP", config.kmax_kb), ("PMAX_MAP", config.pmax)) if value is None]
+        missing = [
+            key
+            for key, value in (("KMIN_MAP", config.kmin_kb), ("KMAX_MAP", config.kmax_kb), ("PMAX_MAP", config.pmax))
+            if value is None
+        ]
         return (None, None, None), [f"{', '.join(missing)} not given: the controller's own marking thresholds are used"]
     rates, of_port = np.unique(network.port_rate_bps, return_inverse=True)
     rows, said = [], []
     for rate in rates.tolist():
         row = []
-        for name, table, grows in (("kmin", config.kmin_kb, True), ("kmax", config.kmax_kb, True), ("pmax", config.pmax, False)):
+        for name, table, grows in (
+            ("kmin", config.kmin_kb, True),
+            ("kmax", config.kmax_kb, True),
+            ("pmax", config.pmax, False),
+        ):
             nearest = min(table, key=lambda known: (abs(math.log(known / rate)), known))
             row.append(table[nearest] * (rate / nearest if grows else 1))
             if nearest != rate and name == "kmin":
-                said.append(f"no thresholds are given for {show_rate(rate)}: those of {show_rate(nearest)} are scaled with the rate")
+                said.append(
+                    f"no thresholds are given for {show_rate(rate)}: those of {show_rate(nearest)} are scaled with the rate"
+                )
         if row[0] > row[1]:
-            raise FormatError(f"{file}: KMIN_MAP {row[0]:g} kB at {show_rate(rate)}: must be at most KMAX_MAP {row[1]:g} kB; the nearest is {row[1]:g}")
+            raise FormatError(
+                f"{file}: KMIN_MAP {row[0]:g} kB at {show_rate(rate)}: must be at most KMAX_MAP {row[1]:g} kB; the nearest is {row[1]:g}"
+            )
         rows.append((round(row[0] * BYTES_PER_KB), round(row[1] * BYTES_PER_KB), row[2]))
     kmin, kmax, pmax = (np.array(column)[of_port] for column in zip(*rows, strict=True))
     return (kmin.astype(np.int64), kmax.astype(np.int64), pmax.astype(np.float64)), said
@@ -130,7 +152,9 @@ def transport_of(config: HpccConfig, network: Network) -> tuple[Transport, list[
     scale = REFERENCE_BPS / int(nic_bps[0])
     said = []
     if len(nic_bps) > 1:
-        said.append(f"NICs run at {', '.join(show_rate(rate) for rate in nic_bps)}: RATE_AI and RATE_HAI hold at {show_rate(nic_bps[0])} and grow with the rate")
+        said.append(
+            f"NICs run at {', '.join(show_rate(rate) for rate in nic_bps)}: RATE_AI and RATE_HAI hold at {show_rate(nic_bps[0])} and grow with the rate"
+        )
     parameters = {name: value for name, value in _parameters(config, scale).items() if value is not None}
     if not config.dynamic_pfc:
         said.append("USE_DYNAMIC_PFC_THRESHOLD 0: the threshold stays dynamic, as it does in the HPCC simulator")
@@ -160,15 +184,25 @@ def _parameters(config: HpccConfig, scale: float) -> dict[str, float | None]:
     steps = {"additive_mbps": mbps(config.additive_bps, scale), "hyper_mbps": mbps(config.hyper_bps, scale)}
     return {
         "dcqcn": {
-            **least, **steps, "gain": config.gain, "alpha_interval_us": config.alpha_interval_us, "decrease_interval_us": config.decrease_interval_us,
-            "increase_interval_us": config.increase_interval_us, "recovery_stages": number(config.recovery_stages), "clamp_target": number(config.clamp_target),
+            **least,
+            **steps,
+            "gain": config.gain,
+            "alpha_interval_us": config.alpha_interval_us,
+            "decrease_interval_us": config.decrease_interval_us,
+            "increase_interval_us": config.increase_interval_us,
+            "recovery_stages": number(config.recovery_stages),
+            "clamp_target": number(config.clamp_target),
         },
         "hpcc": {
-            **least, "additive_mbps": steps["additive_mbps"], "target": config.u_target, "max_stage": number(config.mi_thresh), "fast_react": number(config.fast_react),
+            **least,
+            "additive_mbps": steps["additive_mbps"],
+            "target": config.u_target,
+            "max_stage": number(config.mi_thresh),
+            "fast_react": number(config.fast_react),
         },
         "timely": {**least, **steps},
         "dctcp": {**least, "gain": config.gain, "additive_mbps": mbps(config.dctcp_additive_bps, scale)},
-    }[config.controller]  # fmt: skip
+    }[config.controller]
 
 
 def _faults(config: HpccConfig, network: Network, file: str) -> tuple[Fault, ...]:
@@ -176,5 +210,7 @@ def _faults(config: HpccConfig, network: Network, file: str) -> tuple[Fault, ...
     if time_us == 0:
         return ()
     if max(a, b) >= network.n_nodes or not ((network.port_src == a) & (network.port_dst == b)).any():
-        raise FormatError(f"{file}: LINK_DOWN {time_us} {a} {b}: there is no link {a}-{b} in the topology of nodes 0 to {network.n_nodes - 1}")
+        raise FormatError(
+            f"{file}: LINK_DOWN {time_us} {a} {b}: there is no link {a}-{b} in the topology of nodes 0 to {network.n_nodes - 1}"
+        )
     return (Fault(kind="link-down", a=a, b=b, at_us=LINK_DOWN_BEGINS_US + time_us),)

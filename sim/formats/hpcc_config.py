@@ -22,7 +22,11 @@ def _number(low: float, high: float, whole: bool = False) -> Callable[[list[str]
         except ValueError:
             value = math.nan
         if not low <= value <= high or (whole and value != int(value)):
-            near = "" if math.isnan(value) else f"; the nearest is {min(max(round(value) if whole else value, low), high):g}"
+            near = (
+                ""
+                if math.isnan(value)
+                else f"; the nearest is {min(max(round(value) if whole else value, low), high):g}"
+            )
             raise ValueError(rule + near)
         return int(value) if whole else value
 
@@ -50,7 +54,9 @@ def _by_rate(low: float, high: float) -> Callable[[list[str]], object]:
         if not words or not words[0].isdecimal():
             raise ValueError("must be: n, then n times rate_bps value")
         if len(words) - 1 != 2 * int(words[0]) or len(words) == 1:
-            raise ValueError(f"{words[0]} rates announced, {(len(words) - 1) / 2:g} found; must be: n, then n times rate_bps value")
+            raise ValueError(
+                f"{words[0]} rates announced, {(len(words) - 1) / 2:g} found; must be: n, then n times rate_bps value"
+            )
         for rate in words[1::2]:
             if not rate.isdecimal() or not 0 < int(rate) < 10**15:
                 raise ValueError(f"rate {rate!r} must be whole bit/s, like 100000000000")
@@ -183,5 +189,7 @@ def read_config(text: str, file: str = "config") -> HpccConfig:
     config = HpccConfig(**values, notices=tuple(said))
     if config.controller == "hpcc" and (config.multi_rate or config.sample_feedback):
         key = "MULTI_RATE" if config.multi_rate else "SAMPLE_FEEDBACK"
-        raise FormatError(f"{file}:{seen[key]}: {key} '1': this variant of HPCC is not simulated; the nearest is {key} 0")
+        raise FormatError(
+            f"{file}:{seen[key]}: {key} '1': this variant of HPCC is not simulated; the nearest is {key} 0"
+        )
     return config

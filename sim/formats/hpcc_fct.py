@@ -34,7 +34,10 @@ def fct_text(case: HpccCase, fct_ps: np.ndarray) -> str:
         flows.bytes, flows.start_ps // PS_PER_NS, (fct_ps + PS_PER_NS // 2) // PS_PER_NS, ideal_fct_ns(case),
     )  # fmt: skip
     rows = zip(*(column[done].tolist() for column in columns), strict=True)
-    return "".join(f"{sip:08x} {dip:08x} {sport} {dport} {size} {start} {fct} {ideal}\n" for sip, dip, sport, dport, size, start, fct, ideal in rows)
+    return "".join(
+        f"{sip:08x} {dip:08x} {sport} {dport} {size} {start} {fct} {ideal}\n"
+        for sip, dip, sport, dport, size, start, fct, ideal in rows
+    )
 
 
 def write_fct(path: str | Path, case: HpccCase, fct_ps: np.ndarray) -> None:

@@ -40,14 +40,21 @@ def read_flows(text: str, network: Network, file: str = "flows") -> HpccFlows:
     line_of_word = LineOfWord(text)
     if len(body) != 6 * n:
         rows = [len(row.split()) for row in text.splitlines()]
-        odd = next((line for line, size in enumerate(rows, 1) if size % 6 and not (size == 1 and line == line_of_word(0))), None)
+        odd = next(
+            (line for line, size in enumerate(rows, 1) if size % 6 and not (size == 1 and line == line_of_word(0))),
+            None,
+        )
         if odd and len(body) % 6:
             raise FormatError(f"{file}:{odd}: {rows[odd - 1]} values: {LIKE}")
-        raise FormatError(f"{file}:1: {n} flows announced, {len(body) // 6} found; the nearest that works is to write {len(body) // 6} there")
+        raise FormatError(
+            f"{file}:1: {n} flows announced, {len(body) // 6} found; the nearest that works is to write {len(body) // 6} there"
+        )
     columns = {name: body[index::6] for index, name in enumerate(COLUMNS)}
 
     def fault(name: str, flow: int, rule: str) -> FormatError:
-        return FormatError(f"{file}:{line_of_word(1 + 6 * flow + COLUMNS.index(name))}: {name} {columns[name][flow]!r}: {rule}")
+        return FormatError(
+            f"{file}:{line_of_word(1 + 6 * flow + COLUMNS.index(name))}: {name} {columns[name][flow]!r}: {rule}"
+        )
 
     numbers = {name: _whole(columns[name], limit, name, fault) for name, limit in WHOLE.items()}
     start_ps = _starts(columns["start_s"], fault)
@@ -55,7 +62,11 @@ def read_flows(text: str, network: Network, file: str = "flows") -> HpccFlows:
         _check_hosts(numbers[name], network, name, fault)
     same = np.flatnonzero(numbers["src"] == numbers["dst"])
     if len(same):
-        raise fault("dst", same[0], f"a flow cannot go to itself; legal are the other hosts: {list_nodes(network, network.hosts)}")
+        raise fault(
+            "dst",
+            same[0],
+            f"a flow cannot go to itself; legal are the other hosts: {list_nodes(network, network.hosts)}",
+        )
     order = np.argsort(start_ps, kind="stable")
     src, dst = numbers["src"][order], numbers["dst"][order]
     return HpccFlows(
@@ -71,7 +82,9 @@ def read_flows(text: str, network: Network, file: str = "flows") -> HpccFlows:
 
 
 def _whole(column: list[str], limit: int, name: str, fault) -> np.ndarray:
-    bad = next((flow for flow, word in enumerate(column) if not word.isdecimal() or len(word) > 18 or int(word) >= limit), None)
+    bad = next(
+        (flow for flow, word in enumerate(column) if not word.isdecimal() or len(word) > 18 or int(word) >= limit), None
+    )
     if bad is not None:
         raise fault(name, bad, f"must be a whole number from 0 to {limit - 1}; {LIKE}")
     return np.array(list(map(int, column)), np.int64)

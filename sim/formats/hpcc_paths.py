@@ -13,7 +13,9 @@ HEADER = ["src", "dst", "path", "ack_path"]
 Pair = tuple[int, int]
 
 
-def read_paths(text: str, network: Network, file: str = "paths") -> dict[Pair, tuple[np.ndarray | None, np.ndarray | None]]:
+def read_paths(
+    text: str, network: Network, file: str = "paths"
+) -> dict[Pair, tuple[np.ndarray | None, np.ndarray | None]]:
     """(data ports, ACK ports), each int32 or None where the field is empty, of each (src, dst)."""
     rows = list(csv.reader(io.StringIO(text)))
     if not rows or [cell.strip() for cell in rows[0]] != HEADER:
@@ -25,13 +27,18 @@ def read_paths(text: str, network: Network, file: str = "paths") -> dict[Pair, t
             continue
         cells = [cell.strip() for cell in row]
         if len(cells) != len(HEADER) or not (cells[0].isdecimal() and cells[1].isdecimal()):
-            raise FormatError(f"{file}:{line}: {','.join(cells)!r}: must be src,dst,path,ack_path, like 0,1,0-2-1,1-2-0")
+            raise FormatError(
+                f"{file}:{line}: {','.join(cells)!r}: must be src,dst,path,ack_path, like 0,1,0-2-1,1-2-0"
+            )
         pair = int(cells[0]), int(cells[1])
         if pair in lines:
             raise FormatError(f"{file}:{line}: the pair {pair[0]},{pair[1]} stands twice, first in line {lines[pair]}")
         lines[pair] = line
         place = f"{file}:{line}"
-        found[pair] = _ports(cells[2], pair, network, f"{place}: path"), _ports(cells[3], pair[::-1], network, f"{place}: ack_path")
+        found[pair] = (
+            _ports(cells[2], pair, network, f"{place}: path"),
+            _ports(cells[3], pair[::-1], network, f"{place}: ack_path"),
+        )
     return found
 
 

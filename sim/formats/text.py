@@ -17,7 +17,9 @@ def read_text(path: str | Path) -> str:
             raise FormatError(f"{path}: is {path.stat().st_size} bytes; at most {MAX_FILE_BYTES} are read")
         return path.read_text("utf-8")
     except FileNotFoundError:
-        beside = sorted(other.name for other in path.parent.iterdir() if other.is_file()) if path.parent.is_dir() else []
+        beside = (
+            sorted(other.name for other in path.parent.iterdir() if other.is_file()) if path.parent.is_dir() else []
+        )
         raise FormatError(f"{path}: there is no such file: {did_you_mean(path.name, beside[:20])}") from None
     except (OSError, UnicodeDecodeError) as problem:
         raise FormatError(f"{path}: cannot be read as text: {problem}") from None

@@ -56,7 +56,9 @@ def _header(words: list[tuple[str, int]], file: str) -> tuple[int, int, int]:
     if not 2 <= n_nodes <= MAX_NODES:
         raise FormatError(f"{file}:1: {n_nodes} nodes: must be from 2 to {MAX_NODES}")
     if n_switches > n_nodes - 2:
-        raise FormatError(f"{file}:1: {n_switches} switches of {n_nodes} nodes: at least 2 must be hosts; the nearest is {n_nodes - 2}")
+        raise FormatError(
+            f"{file}:1: {n_switches} switches of {n_nodes} nodes: at least 2 must be hosts; the nearest is {n_nodes - 2}"
+        )
     if n_links < 1:
         raise FormatError(f"{file}:1: 0 links: must be at least 1")
     return n_nodes, n_switches, n_links
@@ -64,7 +66,9 @@ def _header(words: list[tuple[str, int]], file: str) -> tuple[int, int, int]:
 
 def _switches(words: list[tuple[str, int]], n_nodes: int, n_switches: int, file: str) -> list[int]:
     if len(words) < n_switches:
-        raise FormatError(f"{file}:1: the header says {n_switches} switches, the file ends after {len(words)} switch ids")
+        raise FormatError(
+            f"{file}:1: the header says {n_switches} switches, the file ends after {len(words)} switch ids"
+        )
     seen: dict[int, int] = {}
     for index, (word, line) in enumerate(words):
         if not word.isdecimal() or int(word) >= n_nodes:
@@ -72,7 +76,9 @@ def _switches(words: list[tuple[str, int]], n_nodes: int, n_switches: int, file:
                 f"{file}:{line}: switch id {word!r} ({index + 1} of {n_switches} that the header says): must be a node id from 0 to {n_nodes - 1}"
             )
         if int(word) in seen:
-            raise FormatError(f"{file}:{line}: switch id {word} stands twice, first in line {seen[int(word)]}; the header says {n_switches} different ones")
+            raise FormatError(
+                f"{file}:{line}: switch id {word} stands twice, first in line {seen[int(word)]}; the header says {n_switches} different ones"
+            )
         seen[int(word)] = line
     return list(seen)
 
@@ -85,7 +91,9 @@ def _links(words: list[tuple[str, int]], n_links: int, n_nodes: int, file: str) 
         odd = next(((line, n) for line, n in per_line.items() if n % 5), None)
         if odd:
             raise FormatError(f"{file}:{odd[0]}: {odd[1]} values: {LINK} (the header says {n_links} links)")
-        raise FormatError(f"{file}:1: the header says {n_links} links, the file has {len(words) // 5}; the nearest that works is to write {len(words) // 5} there")
+        raise FormatError(
+            f"{file}:1: the header says {n_links} links, the file has {len(words) // 5}; the nearest that works is to write {len(words) // 5} there"
+        )
     ends = np.empty((2, n_links), np.int64)
     rate_bps, delay_ps, loss = np.empty(n_links, np.int64), np.empty(n_links, np.int64), np.empty(n_links)
     known: dict[tuple[str, str, str], tuple[int, int, float]] = {}
@@ -96,7 +104,9 @@ def _links(words: list[tuple[str, int]], n_links: int, n_nodes: int, file: str) 
                 raise FormatError(f"{file}:{line}: node {word!r}: must be an id from 0 to {n_nodes - 1}; {LINK}")
             ends[side, link] = int(word)
         if ends[0, link] == ends[1, link]:
-            raise FormatError(f"{file}:{line}: link from node {src} to itself: must join two nodes from 0 to {n_nodes - 1}")
+            raise FormatError(
+                f"{file}:{line}: link from node {src} to itself: must join two nodes from 0 to {n_nodes - 1}"
+            )
         key = (rate, delay, error)
         if key not in known:
             known[key] = _link_numbers(*key, f"{file}:{rate_line}")

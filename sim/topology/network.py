@@ -60,7 +60,9 @@ class Network:
             node = int(name)
         if node is None:
             some = did_you_mean(name, self.node_name).split("known: ")[0]
-            raise ScenarioError(f"node {name!r} is not in the network: {some}nodes are {list_nodes(self, range(self.n_nodes))}, or ids 0 to {self.n_nodes - 1}")
+            raise ScenarioError(
+                f"node {name!r} is not in the network: {some}nodes are {list_nodes(self, range(self.n_nodes))}, or ids 0 to {self.n_nodes - 1}"
+            )
         return node
 
     def ports_between(self, a: str | int, b: str | int) -> np.ndarray:
@@ -69,7 +71,9 @@ class Network:
         found = np.flatnonzero((self.port_src == start) & (self.port_dst == end)).astype(np.int32)
         if not len(found):
             beside = np.unique(self.port_dst[self.port_src == start])
-            raise ScenarioError(f"there is no link {self.node_name[start]}-{self.node_name[end]}; {self.node_name[start]} has links to {list_nodes(self, beside)}")
+            raise ScenarioError(
+                f"there is no link {self.node_name[start]}-{self.node_name[end]}; {self.node_name[start]} has links to {list_nodes(self, beside)}"
+            )
         return found
 
     def port_name(self, port: int) -> str:
@@ -88,4 +92,6 @@ def list_nodes(network: Network, nodes: object) -> str:
     for run in runs:
         names = [network.node_name[node] for node in run]
         words += [f"{names[0]} to {names[-1]}"] if len(names) > 2 else names
-    return ", ".join(words[:NAMES_SHOWN]) + (f", and {len(words) - NAMES_SHOWN} more" if len(words) > NAMES_SHOWN else "")
+    return ", ".join(words[:NAMES_SHOWN]) + (
+        f", and {len(words) - NAMES_SHOWN} more" if len(words) > NAMES_SHOWN else ""
+    )

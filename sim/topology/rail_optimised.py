@@ -31,8 +31,12 @@ def rail_optimised(cluster: Cluster) -> Network:
     left = np.array([edge[pod_of_server == pod].min() for pod in range(pods)])
     right = np.array([edge[pod_of_server == pod].max() for pod in range(pods)])
     leaves_in_pod = np.bincount(pod_of_unit) * rails
-    leaves = wiring.add("leaf", np.concatenate([spread(*row) for row in zip(left, right, leaves_in_pod, strict=True)]), LEAF)
-    spines = wiring.add("spine", np.concatenate([spread(a, b, cluster.spines) for a, b in zip(left, right, strict=True)]), SPINE)
+    leaves = wiring.add(
+        "leaf", np.concatenate([spread(*row) for row in zip(left, right, leaves_in_pod, strict=True)]), LEAF
+    )
+    spines = wiring.add(
+        "spine", np.concatenate([spread(a, b, cluster.spines) for a, b in zip(left, right, strict=True)]), SPINE
+    )
     leaves, spines = leaves.reshape(-1, rails), spines.reshape(pods, cluster.spines)
 
     rank = np.arange(cluster.gpus)
@@ -42,5 +46,7 @@ def rail_optimised(cluster: Cluster) -> Network:
         down_gbps = leaves_in_pod.max() * cluster.fabric_gbps
         per_group = max(1, math.ceil(down_gbps / (cluster.core_gbps * cluster.core_oversubscription) - 1e-9))
         cores = wiring.add("core", spread(x[0], x[-1], cluster.spines * per_group), CORE)
-        wiring.connect(spines[:, :, None], cores.reshape(1, cluster.spines, per_group), cluster.core_gbps, cluster.core_delay_ns)
+        wiring.connect(
+            spines[:, :, None], cores.reshape(1, cluster.spines, per_group), cluster.core_gbps, cluster.core_delay_ns
+        )
     return wiring.network()

@@ -64,7 +64,12 @@ def components(network: Network, usable: np.ndarray | None = None) -> list[np.nd
     up = is_host[src] & ~is_host[dst]
     for host, switch in zip(src[up].tolist(), dst[up].tolist(), strict=True):
         parts[int(label[switch])].add(host)
-    pairs = {frozenset(pair) for pair in zip(src[is_host[src] & is_host[dst]].tolist(), dst[is_host[src] & is_host[dst]].tolist(), strict=True)}
+    pairs = {
+        frozenset(pair)
+        for pair in zip(
+            src[is_host[src] & is_host[dst]].tolist(), dst[is_host[src] & is_host[dst]].tolist(), strict=True
+        )
+    }
     linked = set(src.tolist()) | set(dst.tolist())
     alone = [{host} for host in network.hosts.tolist() if host not in linked]
     return [np.array(sorted(part)) for part in (*parts.values(), *sorted(pairs, key=sorted), *alone)]
@@ -72,12 +77,16 @@ def components(network: Network, usable: np.ndarray | None = None) -> list[np.nd
 
 def _no_path(network: Network, src: int, dst: int, usable: np.ndarray) -> str:
     parts = components(network, usable)
-    shown = "; ".join(list_nodes(network, part) for part in parts[:4]) + (f"; and {len(parts) - 4} more" if len(parts) > 4 else "")
+    shown = "; ".join(list_nodes(network, part) for part in parts[:4]) + (
+        f"; and {len(parts) - 4} more" if len(parts) > 4 else ""
+    )
     name = network.node_name
     return f"there is no path from {name[src]} to {name[dst]} (hosts do not forward): the network falls into {len(parts)} parts: {shown}"
 
 
-def explicit_path(network: Network, nodes: list[int], key: int = 0, seed: int = 1, down: np.ndarray | None = None) -> np.ndarray:
+def explicit_path(
+    network: Network, nodes: list[int], key: int = 0, seed: int = 1, down: np.ndarray | None = None
+) -> np.ndarray:
     """int32: the ports along `nodes` (ids, host to host); among parallel links a hash of (seed, node, key) picks."""
     nodes = np.asarray(nodes, np.int32)
     name = network.node_name
@@ -92,7 +101,9 @@ def explicit_path(network: Network, nodes: list[int], key: int = 0, seed: int = 
     if missing >= 0:
         node = nodes[missing]
         beside = np.unique(network.port_dst[(network.port_src == node) & usable])
-        raise ScenarioError(f"path {shown}: there is no link {name[node]}-{name[nodes[missing + 1]]}; {name[node]} has links to {list_nodes(network, beside)}")
+        raise ScenarioError(
+            f"path {shown}: there is no link {name[node]}-{name[nodes[missing + 1]]}; {name[node]} has links to {list_nodes(network, beside)}"
+        )
     return ports
 
 

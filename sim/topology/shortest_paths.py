@@ -30,7 +30,8 @@ def _pick(seed, node, key, n):
 def distances(dst, is_host, out_ptr, out_ports, port_dst, usable, distance, queue):
     """Hops of every node to `dst`; hosts other than `dst` are ends, never on the way.
 
-    `queue` is left with `dst` and the switches by rising distance, as many as are returned. A link is used towards `dst` if its port in that direction, the reverse of the one walked, is usable.
+    `queue` is left with `dst` and the switches by rising distance, as many as are returned. A link
+    counts if its port towards `dst`, the reverse of the one walked, is usable.
     """
     distance[:] = FAR
     distance[dst] = 0
@@ -91,7 +92,9 @@ def walk_flows(order, src, dst, key, seed, is_host, out_ptr, out_ports, port_dst
             current = dst[flow]
             distances(current, is_host, out_ptr, out_ports, port_dst, usable, distance, queue)
             if fill:
-                ports_nearer(current, is_host, out_ptr, out_ports, port_dst, port_kind, usable, distance, next_ptr, next_ports)
+                ports_nearer(
+                    current, is_host, out_ptr, out_ports, port_dst, port_kind, usable, distance, next_ptr, next_ports
+                )
         node = src[flow]
         if distance[node] == FAR:
             return flow
@@ -130,7 +133,9 @@ def walk_nodes(nodes, out_ptr, out_ports, port_dst, usable, key, seed, ports):
 
 
 @njit
-def longest_rtt(hosts, payload_bits, is_host, out_ptr, out_ports, port_dst, port_kind, port_rate_bps, port_delay_ps, usable):
+def longest_rtt(
+    hosts, payload_bits, is_host, out_ptr, out_ports, port_dst, port_kind, port_rate_bps, port_delay_ps, usable
+):
     n_nodes = len(is_host)
     distance, queue = np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32)
     next_ptr, next_ports = np.empty(n_nodes + 1, np.int32), np.empty(len(port_dst), np.int32)

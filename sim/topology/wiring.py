@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sim.topology.network import FABRIC, HOST, NVLINK, NVSWITCH, Network
 from sim.scenario import Cluster
+from sim.topology.network import FABRIC, HOST, NVLINK, NVSWITCH, Network
 from sim.units import bps_from_gbps, ps_from_ns
 
 NVSWITCH_ROW = -0.7
@@ -18,19 +18,25 @@ class Wiring:
         self._node_columns: list[tuple[np.ndarray, ...]] = []
         self._link_columns: list[tuple[np.ndarray, ...]] = []
 
-    def add(self, prefix: str, x: np.ndarray, tier: int, row: float | None = None, server: np.ndarray | None = None) -> np.ndarray:
+    def add(
+        self, prefix: str, x: np.ndarray, tier: int, row: float | None = None, server: np.ndarray | None = None
+    ) -> np.ndarray:
         """int32 ids of len(x) new nodes named prefix0, prefix1, ..."""
         n, first = len(x), len(self._names)
         self._names += [f"{prefix}{index}" for index in range(n)]
         y = np.full(n, tier if row is None else row, np.float64)
-        self._node_columns.append((np.full(n, tier, np.int8), np.full(n, -1) if server is None else server, np.asarray(x, np.float64), y))
+        self._node_columns.append(
+            (np.full(n, tier, np.int8), np.full(n, -1) if server is None else server, np.asarray(x, np.float64), y)
+        )
         return np.arange(first, first + n, dtype=np.int32)
 
     def connect(self, a: np.ndarray, b: np.ndarray, gbps: float, delay_ns: float, kind: int = FABRIC) -> None:
         """One link from each of `a` to its partner in `b` (broadcast against each other)."""
         a, b = (side.ravel() for side in np.broadcast_arrays(a, b))
         n = len(a)
-        self._link_columns.append((a, b, np.full(n, bps_from_gbps(gbps)), np.full(n, ps_from_ns(delay_ns)), np.full(n, kind)))
+        self._link_columns.append(
+            (a, b, np.full(n, bps_from_gbps(gbps)), np.full(n, ps_from_ns(delay_ns)), np.full(n, kind))
+        )
 
     def network(self) -> Network:
         tier, server, x, y = (np.concatenate(column) for column in zip(*self._node_columns, strict=True))
@@ -61,7 +67,9 @@ def add_servers(wiring: Wiring, cluster: Cluster) -> tuple[np.ndarray, np.ndarra
     gpus = wiring.add("gpu", x, HOST, server=server)
     if cluster.nvlink_gbps > 0 and cluster.gpus_per_node > 1:
         size = np.bincount(server)
-        switches = wiring.add("nvswitch", np.bincount(server, weights=x) / size, NVSWITCH, NVSWITCH_ROW, server=np.arange(len(size)))
+        switches = wiring.add(
+            "nvswitch", np.bincount(server, weights=x) / size, NVSWITCH, NVSWITCH_ROW, server=np.arange(len(size))
+        )
         wiring.connect(gpus, switches[server], cluster.nvlink_gbps, cluster.nvlink_delay_ns, NVLINK)
     return gpus, x
 

@@ -21,10 +21,17 @@ MAPS = "KMIN_MAP 1 100000000000 400\nKMAX_MAP 1 100000000000 1600\nPMAX_MAP 1 10
 @pytest.fixture
 def case(tmp_path):
     def read(config="CC_MODE 1\n" + MAPS, flows=FLOWS, topology=TOPOLOGY, paths=None):
-        for name, text in {"topology.txt": topology, "flow.txt": flows, "config.txt": config, "paths.csv": paths}.items():
+        for name, text in {
+            "topology.txt": topology,
+            "flow.txt": flows,
+            "config.txt": config,
+            "paths.csv": paths,
+        }.items():
             if text is not None:
                 (tmp_path / name).write_text(text)
-        return read_hpcc(tmp_path / "topology.txt", tmp_path / "flow.txt", tmp_path / "config.txt", paths and tmp_path / "paths.csv")
+        return read_hpcc(
+            tmp_path / "topology.txt", tmp_path / "flow.txt", tmp_path / "config.txt", paths and tmp_path / "paths.csv"
+        )
 
     return read
 
@@ -48,7 +55,9 @@ def test_reference_inputs_say_what_the_reference_run_had(config):
         assert carried[case.network.ports_between(link["from"], link["to"])].sum() == link["tx_pkts"]
     with config.with_name(config.name.replace(".config.txt", ".fct.csv")).open() as file:
         ends = [(int(row["src"]), int(row["dst"]), int(row["bytes"])) for row in csv.DictReader(file)]
-    assert sorted(ends) == sorted(zip(case.flows.src.tolist(), case.flows.dst.tolist(), case.flows.bytes.tolist(), strict=True))
+    assert sorted(ends) == sorted(
+        zip(case.flows.src.tolist(), case.flows.dst.tolist(), case.flows.bytes.tolist(), strict=True)
+    )
 
 
 def test_there_are_references():
@@ -63,7 +72,10 @@ def test_a_rate_without_thresholds_takes_scaled_ones_and_says_so(case):
 
 
 def test_thresholds_in_the_wrong_order(case):
-    with pytest.raises(FormatError, match=r"config.txt: KMIN_MAP 400 kB at 100 Gb/s: must be at most KMAX_MAP 300 kB; the nearest is 300"):
+    with pytest.raises(
+        FormatError,
+        match=r"config.txt: KMIN_MAP 400 kB at 100 Gb/s: must be at most KMAX_MAP 300 kB; the nearest is 300",
+    ):
         case(config=MAPS.replace("1600", "300"))
 
 
@@ -80,7 +92,14 @@ def test_window_and_rtt_of_the_whole_network_or_of_the_flow(case):
 
 
 def test_loss_of_the_link_before_loss_of_all(case):
-    assert case(config=MAPS + "ERROR_RATE_PER_LINK 0.01\n").network.port_loss.tolist() == [0.01, 0.01, 0.5, 0.5, 0.01, 0.01]
+    assert case(config=MAPS + "ERROR_RATE_PER_LINK 0.01\n").network.port_loss.tolist() == [
+        0.01,
+        0.01,
+        0.5,
+        0.5,
+        0.01,
+        0.01,
+    ]
 
 
 def test_link_down_counts_from_two_seconds(case):
@@ -92,13 +111,24 @@ def test_link_down_counts_from_two_seconds(case):
 
 
 def test_transport_has_the_controllers_own_names(case):
-    config = "CC_MODE 1\nRATE_AI 20Mb/s\nRATE_HAI 200Mb/s\nEWMA_GAIN 0.00390625\nRP_TIMER 300\nFAST_RECOVERY_TIMES 1\nL2_ACK_INTERVAL 4000\n" + MAPS
+    config = (
+        "CC_MODE 1\nRATE_AI 20Mb/s\nRATE_HAI 200Mb/s\nEWMA_GAIN 0.00390625\nRP_TIMER 300\nFAST_RECOVERY_TIMES 1\nL2_ACK_INTERVAL 4000\n"
+        + MAPS
+    )
     topology = TOPOLOGY.replace("200Gbps", "100Gbps")
     transport = case(config=config, topology=topology).transport
-    assert transport.parameters == {"additive_mbps": 20.0, "hyper_mbps": 200.0, "gain": 1 / 256, "increase_interval_us": 300.0, "recovery_stages": 1.0}
+    assert transport.parameters == {
+        "additive_mbps": 20.0,
+        "hyper_mbps": 200.0,
+        "gain": 1 / 256,
+        "increase_interval_us": 300.0,
+        "recovery_stages": 1.0,
+    }
     assert transport.ack_every == 4 and transport.ack_priority == "shared"
     doubled = case(config=config, topology=TOPOLOGY.replace("100Gbps", "200Gbps")).transport
-    assert doubled.parameters["additive_mbps"] == 10.0, "an absolute step, though our controllers scale it with the line rate"
+    assert doubled.parameters["additive_mbps"] == 10.0, (
+        "an absolute step, though our controllers scale it with the line rate"
+    )
 
 
 @pytest.mark.parametrize("mode", [1, 3, 7, 8])
@@ -113,7 +143,11 @@ def test_parameters_are_the_controllers(case, mode):
 
 def test_flows_without_a_listed_path_take_ecmp(case):
     read = case(paths="src,dst,path,ack_path\n0,2,0-3-2,2-3-0\n")
-    assert read.explicit.tolist() == [True, False] and read.data_ports.tolist() == [0, 5, 2, 5] and read.ack_ports.tolist() == [4, 1, 4, 3]
+    assert (
+        read.explicit.tolist() == [True, False]
+        and read.data_ports.tolist() == [0, 5, 2, 5]
+        and read.ack_ports.tolist() == [4, 1, 4, 3]
+    )
     assert "1 of 2 flows have no path in paths.csv: they take ECMP's" in read.notices
 
 

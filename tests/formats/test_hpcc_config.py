@@ -16,7 +16,9 @@ GOOD = {
 
 
 def test_every_key_is_read():
-    text = "".join(f"{key} {GOOD.get(key, ('1',))[0]}\n" for key in KEYS if key not in ("MULTI_RATE", "SAMPLE_FEEDBACK"))
+    text = "".join(
+        f"{key} {GOOD.get(key, ('1',))[0]}\n" for key in KEYS if key not in ("MULTI_RATE", "SAMPLE_FEEDBACK")
+    )
     config = read_config(text)
     for key, (name, _) in KEYS.items():
         if key not in ("MULTI_RATE", "SAMPLE_FEEDBACK"):
@@ -36,7 +38,9 @@ def test_keys_of_outputs_are_passed_over():
 
 def test_a_key_twice_is_said():
     config = read_config("CC_MODE 3\nCC_MODE 7\n", "c.txt")
-    assert config.controller == "timely" and config.notices == ("CC_MODE stands in lines 1 and 2 of c.txt: the last counts",)
+    assert config.controller == "timely" and config.notices == (
+        "CC_MODE stands in lines 1 and 2 of c.txt: the last counts",
+    )
 
 
 @pytest.mark.parametrize(

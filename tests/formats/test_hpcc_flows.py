@@ -25,7 +25,13 @@ def test_unsorted_flows_are_sorted_and_equal_starts_keep_their_order():
 
 def test_source_ports_count_from_10000_within_each_pair_in_order_of_start():
     flows = read_flows("5\n0 1 3 1 10 2\n0 1 3 2 10 1\n1 0 3 3 10 2\n0 2 3 4 10 2\n0 1 3 5 10 3\n", NETWORK)
-    assert dict(zip(flows.dport.tolist(), flows.sport.tolist(), strict=True)) == {2: 10_000, 1: 10_001, 5: 10_002, 3: 10_000, 4: 10_000}
+    assert dict(zip(flows.dport.tolist(), flows.sport.tolist(), strict=True)) == {
+        2: 10_000,
+        1: 10_001,
+        5: 10_002,
+        3: 10_000,
+        4: 10_000,
+    }
 
 
 @pytest.mark.parametrize("size", [0, 4, 2**50])

@@ -37,7 +37,9 @@ ALL = [
 @pytest.mark.parametrize("cluster", ALL, ids=lambda cluster: f"{cluster['topology']}-{cluster['gpus']}")
 def test_arrays_hang_together(cluster):
     network = built(**cluster)
-    assert (network.port_src[0::2] == network.port_dst[1::2]).all() and (network.port_dst[0::2] == network.port_src[1::2]).all()
+    assert (network.port_src[0::2] == network.port_dst[1::2]).all() and (
+        network.port_dst[0::2] == network.port_src[1::2]
+    ).all()
     for column in (network.port_rate_bps, network.port_delay_ps, network.port_kind):
         assert (column[0::2] == column[1::2]).all() and len(column) == network.n_ports
     assert network.hosts.tolist() == list(range(cluster["gpus"]))
@@ -58,7 +60,15 @@ def test_one_switch():
 
 
 def test_leaf_spine():
-    network = built(topology="leaf-spine", gpus=64, hosts_per_leaf=16, oversubscription=4.0, nvlink_gbps=0.0, nic_gbps=100.0, fabric_delay_ns=2000.0)
+    network = built(
+        topology="leaf-spine",
+        gpus=64,
+        hosts_per_leaf=16,
+        oversubscription=4.0,
+        nvlink_gbps=0.0,
+        nic_gbps=100.0,
+        fabric_delay_ns=2000.0,
+    )
     assert tiers(network) == [64, 4, 4, 0, 0]
     assert neighbours(network, "leaf1") == sorted([f"gpu{i}" for i in range(16, 32)] + [f"spine{i}" for i in range(4)])
     assert neighbours(network, "spine3") == ["leaf0", "leaf1", "leaf2", "leaf3"]
@@ -85,15 +95,31 @@ def test_rail_optimised_two_tiers():
     network = built(topology="rail-optimised", gpus=32, gpus_per_node=4, hosts_per_leaf=4)
     assert tiers(network) == [32, 8, 4, 0, 8]
     assert neighbours(network, "nvswitch1") == ["gpu4", "gpu5", "gpu6", "gpu7"]
-    assert neighbours(network, "leaf1") == sorted(["gpu1", "gpu5", "gpu9", "gpu13", "spine0", "spine1", "spine2", "spine3"]), "rail 1 of servers 0 to 3"
-    assert neighbours(network, "leaf4") == sorted(["gpu16", "gpu20", "gpu24", "gpu28", "spine0", "spine1", "spine2", "spine3"])
+    assert neighbours(network, "leaf1") == sorted(
+        ["gpu1", "gpu5", "gpu9", "gpu13", "spine0", "spine1", "spine2", "spine3"]
+    ), "rail 1 of servers 0 to 3"
+    assert neighbours(network, "leaf4") == sorted(
+        ["gpu16", "gpu20", "gpu24", "gpu28", "spine0", "spine1", "spine2", "spine3"]
+    )
     nvlink = network.port_kind == NVLINK
-    assert nvlink.sum() == 64 and set(network.port_rate_bps[nvlink]) == {3_600_000_000_000} and set(network.port_delay_ps[nvlink]) == {250_000}
+    assert (
+        nvlink.sum() == 64
+        and set(network.port_rate_bps[nvlink]) == {3_600_000_000_000}
+        and set(network.port_delay_ps[nvlink]) == {250_000}
+    )
     assert network.node_server[:32].tolist() == [i // 4 for i in range(32)]
 
 
 def test_rail_optimised_three_tiers():
-    network = built(topology="rail-optimised", gpus=32, gpus_per_node=4, tiers=3, pod_servers=4, hosts_per_leaf=2, core_oversubscription=2.0)
+    network = built(
+        topology="rail-optimised",
+        gpus=32,
+        gpus_per_node=4,
+        tiers=3,
+        pod_servers=4,
+        hosts_per_leaf=2,
+        core_oversubscription=2.0,
+    )
     # two pods of 4 servers, 2 units of 2 servers each: 8 leaves and 2 spines a pod, 8 / 2 = 4 cores for each spine index
     assert tiers(network) == [32, 16, 4, 8, 8]
     assert neighbours(network, "leaf0") == ["gpu0", "gpu4", "spine0", "spine1"]
@@ -105,7 +131,15 @@ def test_no_nvlink_no_nvswitch():
     assert tiers(built(topology="rail-optimised", gpus=16, nvlink_gbps=0.0))[4] == 0
 
 
-@pytest.mark.parametrize("cluster", [{"topology": "rail-optimised", "tiers": 3}, {"topology": "rail-optimised"}, {"topology": "fat-tree"}, {"topology": "leaf-spine"}])
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        {"topology": "rail-optimised", "tiers": 3},
+        {"topology": "rail-optimised"},
+        {"topology": "fat-tree"},
+        {"topology": "leaf-spine"},
+    ],
+)
 def test_1024_gpus_at_once(cluster):
     cluster = Cluster(gpus=1024, **cluster)
     start = time.thread_time()

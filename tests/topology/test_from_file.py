@@ -32,7 +32,9 @@ def test_hosts_need_not_come_first():
 
 
 def test_tiers_are_hops_from_a_host():
-    network = network_from_text("6 4 5\n2 3 4 5\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0\n2 4 1Gbps 1us 0\n3 4 1Gbps 1us 0\n4 5 1Gbps 1us 0\n")
+    network = network_from_text(
+        "6 4 5\n2 3 4 5\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0\n2 4 1Gbps 1us 0\n3 4 1Gbps 1us 0\n4 5 1Gbps 1us 0\n"
+    )
     assert network.node_tier.tolist() == [0, 0, 1, 1, 2, 3]
 
 
@@ -48,7 +50,10 @@ def test_tiers_are_hops_from_a_host():
         (STAR.replace("\n2\n", "\n7\n"), ["topo.txt:2: switch id '7'", "0 to 2"]),
         ("4 2 2\n2 2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n", ["topo.txt:2: switch id 2 stands twice"]),
         ("4 2 1\n2\n", ["header says 2 switches, the file ends after 1"]),
-        (STAR.replace("0 2 100Gbps", "0 2 100"), ["topo.txt:3: rate '100': needs a number with a unit", "did you mean 100Gbps?"]),
+        (
+            STAR.replace("0 2 100Gbps", "0 2 100"),
+            ["topo.txt:3: rate '100': needs a number with a unit", "did you mean 100Gbps?"],
+        ),
         (STAR.replace("1us", "1000"), ["topo.txt:3: delay '1000': needs", "did you mean 1000us?"]),
         (STAR.replace("100Gbps 1us", "0Gbps 1us"), ["rate '0Gbps': must be above 0"]),
         (STAR.replace("1us 0", "1us 1.5"), ["loss '1.5'", "probability"]),

@@ -16,7 +16,10 @@ def test_a_node_by_name_or_id():
 
 
 def test_an_unknown_node():
-    with pytest.raises(ScenarioError, match=r"'laef0' is not in the network: did you mean 'leaf0'\? nodes are gpu0 to gpu15, leaf0 to leaf3"):
+    with pytest.raises(
+        ScenarioError,
+        match=r"'laef0' is not in the network: did you mean 'leaf0'\? nodes are gpu0 to gpu15, leaf0 to leaf3",
+    ):
         NETWORK.node_id("laef0")
     with pytest.raises(ScenarioError, match="or ids 0 to 23"):
         NETWORK.node_id(24)
@@ -28,7 +31,9 @@ def test_a_fault_touches_both_directions():
 
 
 def test_a_fault_on_no_link_says_what_there_is():
-    with pytest.raises(ScenarioError, match="there is no link leaf0-leaf1; leaf0 has links to gpu0 to gpu3, spine0 to spine3"):
+    with pytest.raises(
+        ScenarioError, match="there is no link leaf0-leaf1; leaf0 has links to gpu0 to gpu3, spine0 to spine3"
+    ):
         fault_ports(NETWORK, Fault(kind="link-down", a="leaf0", b="leaf1"))
 
 
@@ -44,5 +49,7 @@ def test_lists_are_short():
 
 def test_a_10_ms_link_is_said():
     slow = network_from_text("3 1 2\n2\n0 2 100Gbps 5us 0\n1 2 100Gbps 10ms 0\n")
-    assert network_notices(slow) == ["1 links have a large bandwidth-delay product: 1-2 holds 125 MB in flight (100 Gb/s, 10.0 ms)"]
+    assert network_notices(slow) == [
+        "1 links have a large bandwidth-delay product: 1-2 holds 125 MB in flight (100 Gb/s, 10.0 ms)"
+    ]
     assert network_notices(NETWORK) == []

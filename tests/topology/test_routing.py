@@ -37,7 +37,10 @@ def test_paths_are_whole_and_as_short_as_the_oracles(cluster):
     ptr, ports = route(network, src, dst, np.arange(len(src)), seed=1)
     graph = nx.Graph(zip(network.port_src.tolist(), network.port_dst.tolist(), strict=True))
     switches = [node for node in graph if not network.node_is_host[node]]
-    length = {source: nx.single_source_shortest_path_length(graph.subgraph([*switches, source]), source) for source in network.hosts.tolist()}
+    length = {
+        source: nx.single_source_shortest_path_length(graph.subgraph([*switches, source]), source)
+        for source in network.hosts.tolist()
+    }
     for flow in range(len(src)):
         path = ports[ptr[flow] : ptr[flow + 1]]
         assert network.port_src[path[0]] == src[flow] and network.port_dst[path[-1]] == dst[flow]
@@ -88,7 +91,9 @@ def test_hosts_wired_to_each_other():
 
 def test_hosts_do_not_forward():
     chain = network_from_text("3 0 2\n0 1 1Gbps 1us 0\n1 2 1Gbps 1us 0\n")
-    with pytest.raises(ScenarioError, match=r"no path from 0 to 2 \(hosts do not forward\): the network falls into 2 parts: 0, 1; 1, 2"):
+    with pytest.raises(
+        ScenarioError, match=r"no path from 0 to 2 \(hosts do not forward\): the network falls into 2 parts: 0, 1; 1, 2"
+    ):
         route(chain, [0], [2], [0], seed=1)
 
 
@@ -106,7 +111,9 @@ def test_down_ports_are_avoided_in_their_own_direction():
     down[network.ports_between("leaf0", "spine0")] = True
     n = 64
     _, forth = route(network, np.zeros(n), np.full(n, 15), np.arange(n), 1, down)
-    assert not down[forth].any() and {network.port_name(port) for port in forth.reshape(n, 4)[:, 1]} == {"leaf0->spine1"}
+    assert not down[forth].any() and {network.port_name(port) for port in forth.reshape(n, 4)[:, 1]} == {
+        "leaf0->spine1"
+    }
     _, back = route(network, np.full(n, 15), np.zeros(n), np.arange(n), 1, down)
     assert {network.port_name(port) for port in back.reshape(n, 4)[:, 2]} == {"spine0->leaf0", "spine1->leaf0"}
     down[network.ports_between("leaf0", "spine1")] = True
@@ -122,8 +129,15 @@ def test_nothing_to_route():
 def test_explicit_path():
     network = build_network(Cluster(topology="leaf-spine", gpus=16, hosts_per_leaf=4, spines=2, nvlink_gbps=0.0))
     nodes = [network.node_id(name) for name in ("gpu0", "leaf0", "spine1", "leaf3", "gpu15")]
-    assert [network.port_name(port) for port in explicit_path(network, nodes)] == ["gpu0->leaf0", "leaf0->spine1", "spine1->leaf3", "leaf3->gpu15"]
-    with pytest.raises(ScenarioError, match="path gpu0-leaf1-gpu4: there is no link gpu0-leaf1; gpu0 has links to leaf0"):
+    assert [network.port_name(port) for port in explicit_path(network, nodes)] == [
+        "gpu0->leaf0",
+        "leaf0->spine1",
+        "spine1->leaf3",
+        "leaf3->gpu15",
+    ]
+    with pytest.raises(
+        ScenarioError, match="path gpu0-leaf1-gpu4: there is no link gpu0-leaf1; gpu0 has links to leaf0"
+    ):
         explicit_path(network, [0, 17, 4])
     with pytest.raises(ScenarioError, match="must lead from a host"):
         explicit_path(network, [0, 16, 20])
@@ -165,7 +179,13 @@ def test_compiled_equals_plain_python():
         "print(ports.tolist(), max_base_rtt_ps(n, 1000), explicit_path(n, [0, n.node_id('leaf0'), 4]).tolist())"
     )
     outputs = [
-        subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True, env={**os.environ, "NUMBA_DISABLE_JIT": off}).stdout
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", script],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "NUMBA_DISABLE_JIT": off},
+        ).stdout
         for off in ("0", "1")
     ]
     assert outputs[0] == outputs[1] and outputs[0]
