@@ -1,0 +1,15 @@
+"""Wormhole Lab in the browser: page configuration and the list of pages."""
+
+import streamlit as st
+
+st.set_page_config(page_title="Wormhole Lab", page_icon="🕳️", layout="wide")
+st.logo("views/logo.svg", size="large")
+st.navigation(
+    [
+        st.Page("views/build.py", title="Build", icon=":material/tune:", default=True),
+        st.Page("views/run.py", title="Run", icon=":material/play_arrow:"),
+        st.Page("views/timeline.py", title="Timeline", icon=":material/view_timeline:"),
+        st.Page("views/network.py", title="Network", icon=":material/hub:"),
+    ],
+    position="top",
+).run()

@@ -1,0 +1,124 @@
+"""What a run leaves behind: raw arrays, and the tables, series and summary made from them on demand."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from sim import result_notices, result_summary, result_tables
+from sim.critical_path import critical_path, shares
+from sim.result_series import PortSeries
+from sim.units import PS_PER_S
+
+
+@dataclass
+class RawRun:
+    """The arrays a simulation fills: T tasks, F flows, P ports, B time bins; node n is task n, or flow n - T.
+
+    Times are picoseconds from the start of the iteration, -1 where it never happened.
+    """
+
+    scenario: object
+    network: object
+    dag: object
+    data_ptr: np.ndarray  # int64[F+1]
+    data_ports: np.ndarray  # int32: ports of flow i's data are data_ports[data_ptr[i]:data_ptr[i+1]]
+    ack_ptr: np.ndarray
+    ack_ports: np.ndarray
+    start_ps: np.ndarray  # int64[T+F]
+    end_ps: np.ndarray  # int64[T+F]: end of a task; last data packet of a flow at its receiver
+    acked_ps: np.ndarray  # int64[F]: last ACK back at the sender
+    ideal_fct_ps: np.ndarray  # int64[F]: the flow alone on an idle path
+    flow_marks: np.ndarray  # int64[F]
+    flow_retransmits: np.ndarray  # int64[F], packets
+    flow_acked_bytes: np.ndarray  # int64[F]
+    port_tx_bytes: np.ndarray  # int64[P], headers and ACKs included
+    port_tx_packets: np.ndarray
+    port_max_queue_bytes: np.ndarray
+    port_marks: np.ndarray
+    port_pauses: np.ndarray
+    port_paused_ps: np.ndarray
+    port_drops: np.ndarray
+    bin_ps: int
+    series_tx_bytes: np.ndarray  # int64[P, B]
+    series_max_queue_bytes: np.ndarray  # int32[P, B]
+    series_marks: np.ndarray  # int32[P, B]
+    series_paused_ps: np.ndarray  # int64[P, B]
+    counters: dict  # packet_hops, data_packets, ecn_marks, pfc_pauses, drops, retransmits, max_queue_bytes, timeouts
+    cpu_s: dict  # compile, build, kernel, orchestrate, total
+    wall_s: float
+    peak_rss_bytes: int
+    end_ps_last: int
+    status: str  # finished | cancelled | time limit | deadlock
+    notices: list = field(default_factory=list)
+    port_ecn_kmin_bytes: np.ndarray | None = None  # int64[P], None where nothing marks
+    port_ecn_kmax_bytes: np.ndarray | None = None
+
+
+class Result:
+    """One run as pandas tables in SI units (see `sim.result_dictionary`), time series and a summary."""
+
+    def __init__(self, raw: RawRun):
+        self.raw = raw
+        self.scenario = raw.scenario
+        self.network = raw.network
+        self.dag = raw.dag
+        self.status = raw.status
+
+    @property
+    def finished(self) -> bool:
+        return self.status == "finished"
+
+    @property
+    def end_s(self) -> float:
+        """How far the simulation got: the iteration time, if it finished."""
+        return self.raw.end_ps_last / PS_PER_S
+
+    @cached_property
+    def flows(self) -> pd.DataFrame:
+        return result_tables.flows_table(self.raw)
+
+    @cached_property
+    def tasks(self) -> pd.DataFrame:
+        return result_tables.tasks_table(self.raw)
+
+    @cached_property
+    def ports(self) -> pd.DataFrame:
+        return result_tables.ports_table(self.raw, self.series)
+
+    @cached_property
+    def critical_path(self) -> pd.DataFrame:
+        return result_tables.critical_path_table(self.raw, self._path)
+
+    @cached_property
+    def path_shares_s(self) -> dict[str, float]:
+        """Seconds of the critical path by what they went into; the parts add up to its length."""
+        return {name: ps / PS_PER_S for name, ps in shares(self.dag, self._path, self.raw.end_ps).items()}
+
+    @cached_property
+    def _path(self):
+        raw = self.raw
+        return critical_path(self.dag, raw.start_ps, raw.end_ps, raw.acked_ps)
+
+    @cached_property
+    def series(self) -> PortSeries:
+        return PortSeries.of(self.raw)
+
+    @cached_property
+    def summary(self) -> dict:
+        return result_summary.summarise(self.raw)
+
+    @cached_property
+    def notices(self) -> list[str]:
+        return list(self.raw.notices) + result_notices.notices(self)
+
+    def flow_path(self, flow_id: int) -> list[int]:
+        """Ports that the data of a flow cross, in order."""
+        first, last = self.raw.data_ptr[flow_id : flow_id + 2]
+        return self.raw.data_ports[first:last].tolist()
+
+    def flows_through(self, port_id: int) -> np.ndarray:
+        """Ids of the flows whose data cross a port, ascending."""
+        where = np.flatnonzero(self.raw.data_ports == port_id)
+        return np.unique(np.searchsorted(self.raw.data_ptr, where, side="right") - 1)

@@ -1,0 +1,138 @@
+"""Sentences that explain a result: why it is partial, why controllers look alike, where load is uneven."""
+
+import numpy as np
+
+from sim.units import show_bytes, show_count, show_time
+
+NAMES = {"dcqcn": "DCQCN", "hpcc": "HPCC", "timely": "TIMELY", "dctcp": "DCTCP", "swift": "Swift", "none": "none"}
+ECN_DRIVEN = ("dcqcn", "dctcp")  # slow down on marks only; HPCC reads queues, TIMELY and Swift read delays
+UNDISTURBED = 1.05  # slowdown up to which a flow counts as alone
+UNEVEN_RATIO = 2.0  # busiest link over the average of its tier, from which hashing counts as uneven
+UNEVEN_MIN_PORTS = 4
+
+
+def notices(result) -> list[str]:
+    """What a reader should know about this result beyond its numbers."""
+    found = [
+        partial(result),
+        _quiet_controller(result),
+        _timed_tensor(result),
+        _local_only(result),
+        *_uneven_tiers(result),
+        _losses(result),
+    ]
+    return [notice for notice in found if notice]
+
+
+def partial(result) -> str | None:
+    """How much of a run that did not finish is missing."""
+    if result.finished:
+        return None
+    summary = result.summary
+    left = summary["flows"] - summary["flows_finished"]
+    return (
+        f"Partial result ({result.status}): the run stopped after {show_time(result.end_s)} of the iteration with "
+        f"{left:,} of {summary['flows']:,} flows unfinished and {show_bytes(summary['bytes_left'])} still to deliver."
+    )
+
+
+def _quiet_controller(result) -> str | None:
+    """Zero marks, pauses and losses: why changing the controller changes little."""
+    raw = result.raw
+    counters = raw.counters
+    if counters["ecn_marks"] or counters["pfc_pauses"] or counters["drops"] or not len(raw.acked_ps):
+        return None
+    control = result.scenario.transport.congestion_control
+    name, seen = NAMES[control], f"0 ECN marks, 0 PFC pauses; {_deepest_queue(result)}"
+    if control == "none":
+        return f"Nothing throttled the senders: {seen}."
+    if control in ECN_DRIVEN:
+        return f"{name} never slowed a flow: {seen}. The times are those without congestion control."
+    slowdown = result.flows["slowdown"].quantile(0.99)
+    if slowdown < UNDISTURBED:
+        return (
+            f"{name} had little to do: {seen}; 99 of 100 flows took at most {slowdown:.2f} times as long as alone. "
+            "Other controllers give nearly the same times here."
+        )
+    return f"{name} kept the queues short by itself: {seen}."
+
+
+def _deepest_queue(result) -> str:
+    raw = result.raw
+    port = int(np.argmax(raw.port_max_queue_bytes))
+    deepest = int(raw.port_max_queue_bytes[port])
+    if not deepest:
+        return "no packet ever waited"
+    threshold = _threshold(raw, port)
+    below = f", below its ECN threshold of {show_bytes(threshold)}" if threshold else ""
+    return f"the deepest queue was {show_bytes(deepest)} at {result.network.port_name(port)}{below}"
+
+
+def _threshold(raw, port: int) -> int | None:
+    if raw.port_ecn_kmin_bytes is None or raw.port_ecn_kmin_bytes[port] <= 0:
+        return None
+    kmin = int(raw.port_ecn_kmin_bytes[port])
+    return kmin if raw.port_max_queue_bytes[port] <= kmin else None
+
+
+def _local_only(result) -> str | None:
+    """Collectives whose flows never leave their server say nothing about the fabric."""
+    network, dag = result.network, result.dag
+    if not len(dag.flow_src) or not dag.collective_name:
+        return None
+    server = network.node_server[network.hosts]
+    local = (server[dag.flow_src] == server[dag.flow_dst]) & (server[dag.flow_src] >= 0)
+    member = dag.flow_collective >= 0
+    names = np.array(dag.collective_name, dtype=object)
+    outside = np.bincount(dag.flow_collective[member & ~local], minlength=len(names)) > 0
+    present = np.bincount(dag.flow_collective[member], minlength=len(names)) > 0
+    inside = np.flatnonzero(present & ~outside)
+    if not len(inside):
+        return None
+    example = f", such as {names[inside[0]]}," if len(inside) > 1 else f" ({names[inside[0]]})"
+    return (
+        f"{len(inside):,} of {int(present.sum()):,} collectives{example} "
+        "never leave their server: they load NVLink, not the fabric."
+    )
+
+
+def _timed_tensor(result) -> str | None:
+    """Tensor parallelism is a task of known length, so its NVLinks look idle."""
+    moved = result.dag.task_bytes.sum() if result.dag.n_tasks else 0
+    if not moved:
+        return None
+    return (
+        f"TP moved {show_bytes(int(moved))} over NVLink in all: its collectives stay inside a server and are timed by "
+        "formula, not packet by packet, so NVLink ports look idle."
+    )
+
+
+def _uneven_tiers(result) -> list[str]:
+    """Flow hashing that piles flows on few of many equal links (polarisation, collisions)."""
+    ports = result.ports
+    between_switches = ports[(ports["kind"] == "fabric") & ~ports["tier"].astype(str).str.startswith("GPU")]
+    found = []
+    going_up = result.network.node_tier[between_switches["src"]] < result.network.node_tier[between_switches["dst"]]
+    for tier, links in between_switches[going_up].groupby("tier", observed=True):
+        mean = links["tx_bytes"].mean()
+        if len(links) < UNEVEN_MIN_PORTS or mean == 0:
+            continue
+        busiest = links.loc[links["tx_bytes"].idxmax()]
+        if busiest["tx_bytes"] >= UNEVEN_RATIO * mean:
+            idle = int((links["tx_bytes"] == 0).sum())
+            found.append(
+                f"Uneven {tier} load: the busiest of {len(links):,} uplinks ({busiest['name']}) carried "
+                f"{busiest['tx_bytes'] / mean:.1f} times the average, {idle:,} carried nothing. "
+                "Another ECMP seed spreads flows differently."
+            )
+    return found
+
+
+def _losses(result) -> str | None:
+    counters = result.raw.counters
+    if not counters["drops"]:
+        return None
+    return (
+        f"{show_count(counters['drops'])} packets were lost, {show_count(counters['retransmits'])} sent again "
+        f"and {show_count(counters['timeouts'])} timeouts fired."
+    )

@@ -1,0 +1,106 @@
+"""A result on disk or as one archive: every table as CSV or parquet, the summary, and the data dictionary."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from sim.errors import FormatError, did_you_mean
+from sim.result_dictionary import dictionary_table
+
+FORMATS = ("csv", "parquet")
+
+
+def series_table(result) -> pd.DataFrame:
+    """Port series in long form, only bins in which a port did something."""
+    series = result.series
+    active = (series.tx_bytes > 0) | (series.max_queue_bytes > 0) | (series.ecn_marks > 0) | (series.paused_s > 0)
+    port, bin = np.nonzero(active)
+    edges = series.edges_s
+    return pd.DataFrame(
+        {
+            "port_id": port,
+            "bin_start_s": edges[bin],
+            "bin_end_s": edges[bin + 1],
+            "tx_bytes": series.tx_bytes[port, bin],
+            "max_queue_bytes": series.max_queue_bytes[port, bin],
+            "ecn_marks": series.ecn_marks[port, bin],
+            "paused_s": series.paused_s[port, bin],
+        }
+    )
+
+
+def paths_table(result) -> pd.DataFrame:
+    """One row per flow and hop of its data path."""
+    ptr = result.raw.data_ptr
+    hops = np.diff(ptr)
+    return pd.DataFrame(
+        {
+            "flow_id": np.repeat(np.arange(len(hops)), hops),
+            "hop": np.arange(ptr[-1]) - np.repeat(ptr[:-1], hops),
+            "port_id": result.raw.data_ports[: ptr[-1]],
+        }
+    )
+
+
+def tables(result) -> dict[str, pd.DataFrame]:
+    """Every table of a result by name, as in the data dictionary."""
+    return {
+        "flows": result.flows,
+        "tasks": result.tasks,
+        "ports": result.ports,
+        "critical_path": result.critical_path,
+        "port_series": series_table(result),
+        "paths": paths_table(result),
+    }
+
+
+def _encoded(table: pd.DataFrame, format: str) -> bytes:
+    sink = io.BytesIO()
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    if format == "csv":
+        pa.csv.write_csv(arrow, sink)
+    else:
+        pa.parquet.write_table(arrow, sink)
+    return sink.getvalue()
+
+
+def files(result, format: str = "csv"):
+    """Yield (file name, content) of everything that is written for a result."""
+    if format not in FORMATS:
+        raise FormatError(f"table format {format!r} is not one of the choices: {did_you_mean(format, FORMATS)}")
+    yield "summary.json", json.dumps(result.summary, indent=2).encode()
+    yield "data_dictionary.csv", _encoded(dictionary_table(), "csv")
+    for name, table in tables(result).items():
+        yield f"{name}.{format}", _encoded(table, format)
+
+
+def write_tables(result, directory: str | Path, format: str = "csv") -> list[Path]:
+    """Write every table, the summary and the dictionary into a directory; returns the paths."""
+    directory = Path(directory)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        written = []
+        for name, content in files(result, format):
+            (directory / name).write_bytes(content)
+            written.append(directory / name)
+    except OSError as problem:
+        raise FormatError(
+            f"cannot write tables to {directory}: {problem.strerror}; choose a directory you may write to"
+        ) from problem
+    return written
+
+
+def tables_archive(result, format: str = "csv") -> bytes:
+    """The same files as one zip archive in memory."""
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in files(result, format):
+            archive.writestr(name, content)
+    return sink.getvalue()

@@ -1,0 +1,159 @@
+"""Ranks over time: what each computes and sends, with the critical path marked."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from sim.result_lanes import COMPUTE, NETWORK, bars, shares_over_time
+from views.figures import style
+from views.parts import palette
+from views.parts.words import show_bytes, show_time
+
+ROW_PX = 34
+PATH_ROW, PATH_LANE = -1, (-0.25, 0.25)  # the strip above all ranks
+PATH_STEPS = 300  # longer critical paths are condensed in the strip
+LANES = {
+    "DP": (0.2, 0.36),
+    "embedding": (0.2, 0.36),
+    "PP": (0.02, 0.18),
+    "TP": (0.02, 0.18),
+}  # of flows: top and bottom within a row
+COMPUTE_LANE = (-0.36, 0.0)
+TRAFFIC_LANE = (-0.28, 0.28)  # runs without compute have one lane
+THIN = 0.2  # lanes this low are underlined where others are outlined
+_FIELDS = ["lane", "kind", "rank", "start_s", "end_s", "low", "high", "count", "id", "bytes"]
+
+
+def gantt(result, ranks: list[int], window_s: tuple[float, float], labels: dict[int, str] | None = None) -> go.Figure:
+    """One row per rank, top to bottom; the top strip is the critical path, in colours of what it waits for.
+
+    A bar's customdata is (lane or "task"/"flow" on the strip, id, count).
+    """
+    found = bars(result, ranks, window_s)
+    scale, unit = style.time_unit(window_s[1])
+    row_of = {rank: row for row, rank in enumerate(ranks)}
+    figure = go.Figure()
+    for kind in _known_first(found["kind"].unique()):
+        _add_bars(figure, found[found["kind"] == kind], kind, row_of, scale)
+    path = result.critical_path
+    path = path[(path["end_s"] >= window_s[0]) & (path["start_s"] <= window_s[1])]
+    if len(path):
+        _add_strip(figure, path, window_s, scale)
+        _add_outlines(figure, path, row_of, scale)
+    style.apply(figure, 90 + ROW_PX * (len(ranks) + 1), x_title=f"time ({unit})")
+    names = ["critical path"] + [(labels or {}).get(rank, f"rank {rank}") for rank in ranks]
+    figure.update_yaxes(
+        tickvals=list(range(PATH_ROW, len(ranks))),
+        ticktext=names,
+        range=[len(ranks) - 0.4, PATH_ROW - 0.6],
+        showgrid=False,
+        fixedrange=True,
+    )
+    figure.update_xaxes(range=[window_s[0] / scale, window_s[1] / scale])
+    figure.update_layout(barmode="overlay", bargap=0, hovermode="closest", dragmode="zoom")
+    return figure
+
+
+def _known_first(kinds) -> list[str]:
+    return [kind for kind in palette.KINDS if kind in kinds] + sorted(
+        kind for kind in kinds if kind not in palette.KINDS
+    )
+
+
+def _lane(lane: str, kind: str) -> tuple[float, float]:
+    return COMPUTE_LANE if lane == COMPUTE else LANES.get(kind, TRAFFIC_LANE)
+
+
+def _bars(part: pd.DataFrame, rows, lane: tuple[float, float], scale: float, **look) -> go.Bar:
+    """Bars that fill their lane from `high` of its height down to `low`."""
+    top, bottom = lane
+    height = (part["high"] - part["low"]) * (bottom - top)
+    middle = bottom - (part["low"] + part["high"]) / 2 * (bottom - top)
+    return go.Bar(
+        orientation="h", y=rows + middle, width=height, base=part["start_s"] / scale,
+        x=(part["end_s"] - part["start_s"]) / scale,
+        hoverinfo="text", textposition="none", **look,
+    )  # fmt: skip
+
+
+def _add_bars(figure: go.Figure, found: pd.DataFrame, kind: str, row_of: dict[int, int], scale: float) -> None:
+    first = True
+    for lane, part in found.groupby("lane", observed=True):
+        figure.add_trace(
+            _bars(
+                part, part["rank"].map(row_of), _lane(lane, kind), scale, name=kind, legendgroup=kind, showlegend=first,
+                text=[_hover(*values) for values in part[_FIELDS].itertuples(index=False, name=None)],
+                marker=dict(color=palette.kind_colour(kind), line_width=0),
+                customdata=np.stack([np.full(len(part), lane, dtype=object), part["id"], part["count"]], axis=1),
+            )
+        )  # fmt: skip
+        first = False
+
+
+def _hover(lane, kind, rank, start_s, end_s, low, high, count, id, size_bytes) -> str:
+    when = f"<br>{show_time(start_s)} to {show_time(end_s)}, {show_time(end_s - start_s)}"
+    if lane == COMPUTE and count > 1:
+        return (
+            f"<b>{kind}</b> on rank {rank}: {100 * (high - low):.0f} % of this stretch (zoom in for single tasks){when}"
+        )
+    thing = "task" if lane == COMPUTE else "flow"
+    which = f"{thing} {id}" if count == 1 else f"{count:,} {thing}s (zoom in to tell them apart)"
+    return f"<b>{kind}</b> on rank {rank}, {which}{when}" + (f"<br>{show_bytes(size_bytes)}" if size_bytes else "")
+
+
+def _add_strip(figure: go.Figure, path: pd.DataFrame, window_s, scale: float) -> None:
+    """The whole critical path as one row, whatever ranks it visits."""
+    texts = [
+        f"<b>{what}</b><br>{show_time(end - start)} on the critical path"
+        for what, start, end in zip(path["what"], path["start_s"], path["end_s"], strict=True)
+    ]
+    steps = path.assign(rank=0, lane=path["node_kind"], low=0.0, high=1.0, count=1, bytes=0)
+    if len(steps) > PATH_STEPS:
+        steps = shares_over_time(steps.assign(lane=COMPUTE), window_s)
+        texts = [
+            f"<b>{kind}</b>: {100 * (high - low):.0f} % of this stretch of the critical path"
+            for kind, low, high in zip(steps["kind"], steps["low"], steps["high"], strict=True)
+        ]
+    figure.add_trace(
+        _bars(
+            steps, np.full(len(steps), PATH_ROW), PATH_LANE, scale, text=texts, showlegend=False,
+            marker=dict(color=[palette.kind_colour(kind) for kind in steps["kind"]], line_width=0),
+            customdata=np.stack([steps["lane"], steps["id"], steps["count"]], axis=1),
+        )
+    )  # fmt: skip
+
+
+def _add_outlines(figure: go.Figure, path: pd.DataFrame, row_of: dict[int, int], scale: float) -> None:
+    """A box around what is on the critical path, a line under it where the lane is thin."""
+    x, y = [], []
+    for rank, top, bottom, start, end in _stretches(path):
+        if rank not in row_of:
+            continue
+        high, low, start, end = row_of[rank] + top, row_of[rank] + bottom, start / scale, end / scale
+        thin = bottom - top < THIN
+        x += [start, end, None] if thin else [start, end, end, start, start, None]
+        y += [low + 0.02, low + 0.02, None] if thin else [low, low, high, high, low, None]
+    figure.add_trace(
+        go.Scatter(
+            x=x,
+            y=y,
+            mode="lines",
+            name="on the critical path",
+            hoverinfo="skip",
+            line=dict(color=palette.CRITICAL, width=1.6),
+        )
+    )
+
+
+def _stretches(path: pd.DataFrame) -> list[tuple]:
+    """(rank, top, bottom, start_s, end_s) of the path; steps that follow each other in one lane are one."""
+    found = []
+    for kind, node_kind, rank, start, end in path[["kind", "node_kind", "rank", "start_s", "end_s"]].itertuples(
+        index=False, name=None
+    ):
+        lane = (rank, *_lane(COMPUTE if node_kind == "task" else NETWORK, kind))
+        if found and found[-1][:3] == lane and start <= found[-1][4] * (1 + 1e-9):
+            found[-1] = (*found[-1][:4], end)
+        else:
+            found.append((*lane, start, end))
+    return found

@@ -1,0 +1,119 @@
+"""The network at one moment: every link coloured by how busy it is."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from views.figures import geometry, style
+from views.figures.topology import add_nodes, drawing_height
+from views.parts import palette
+from views.parts.words import show_bytes, show_rate
+
+CLASSES = 12  # colour steps of the lines; one trace each
+DIRECTIONS_APART = 900  # up to this many ports the two directions of a link are drawn side by side
+MARKED_PORTS = 2500  # up to this many ports every port has its own point to click
+
+
+def heat(result, bin: int, selected: int | None = None) -> go.Figure:
+    """Links coloured by utilisation during a bin; points near the sending end carry the port id as customdata."""
+    network, series = result.network, result.series
+    share = series.utilisation(bin) if series.n_bins else np.zeros(len(network.port_src))
+    figure = go.Figure()
+    apart = len(share) <= DIRECTIONS_APART
+    drawn = np.arange(len(share)) if apart else _busier_directions(share)
+    if selected is not None:
+        _add_selected(figure, network, selected, apart)
+    _add_lines(figure, network, drawn, share, apart)
+    marked = np.arange(len(share)) if len(share) <= MARKED_PORTS else drawn
+    _add_ports(figure, result, marked, share, bin, apart)
+    add_nodes(figure, network)
+    style.drawing(figure, drawing_height(network) + 40)
+    figure.update_layout(uirevision="network", clickmode="event+select")
+    return figure
+
+
+def _busier_directions(share: np.ndarray) -> np.ndarray:
+    """Of each link (ports 2i and 2i+1) the port that is busier."""
+    pairs = share.reshape(-1, 2)
+    return 2 * np.arange(len(pairs)) + pairs.argmax(axis=1)
+
+
+def _add_lines(figure: go.Figure, network, ports: np.ndarray, share: np.ndarray, apart: bool) -> None:
+    steps = np.minimum((share[ports] * CLASSES).astype(int), CLASSES - 1)
+    steps[share[ports] <= 0] = -1
+    busy_width = 3.0 if len(ports) < 300 else 1.6
+    for step in range(-1, CLASSES):
+        members = ports[steps == step]
+        if not len(members):
+            continue
+        x, y = geometry.polyline(*geometry.ends(network, members, apart))
+        colour = palette.HEAT[0] if step < 0 else palette.heat((step + 0.5) / CLASSES)
+        width = busy_width * (0.35 + 0.65 * (step + 1) / CLASSES)
+        figure.add_trace(
+            go.Scatter(x=x, y=y, mode="lines", showlegend=False, hoverinfo="skip", line=dict(color=colour, width=width))
+        )
+
+
+def _add_selected(figure: go.Figure, network, port: int, apart: bool) -> None:
+    x, y = geometry.polyline(*geometry.ends(network, np.array([port]), apart))
+    figure.add_trace(
+        go.Scatter(
+            x=x, y=y, mode="lines", name="selected port", hoverinfo="skip", line=dict(color=palette.SELECTED, width=9)
+        )
+    )
+
+
+def _add_ports(figure: go.Figure, result, ports: np.ndarray, share: np.ndarray, bin: int, apart: bool) -> None:
+    network = result.network
+    start, end = geometry.ends(network, ports, apart)
+    points = geometry.along(start, end, 0.22)
+    figure.add_trace(
+        go.Scatter(
+            x=points[:, 0],
+            y=points[:, 1],
+            mode="markers",
+            showlegend=False,
+            customdata=ports[:, None],
+            text=_port_texts(result, ports, share, bin),
+            hoverinfo="text",
+            unselected=dict(marker=dict(opacity=1)),
+            marker=dict(
+                size=7 if len(ports) < 400 else 4,
+                color=100 * share[ports],
+                cmin=0,
+                cmax=100,
+                colorscale=palette.heat_scale(),
+                line=dict(color="white", width=0.4),
+                colorbar=dict(
+                    title=dict(text="link utilisation (%)", side="top"),
+                    orientation="h",
+                    thickness=10,
+                    len=0.5,
+                    x=0.5,
+                    y=-0.02,
+                    yanchor="top",
+                ),
+            ),
+        )
+    )
+
+
+def _port_texts(result, ports: np.ndarray, share: np.ndarray, bin: int) -> list[str]:
+    """What a port did in the bin, a few lines each."""
+    series, network = result.series, result.network
+    texts = [
+        f"<b>{network.port_name(port)}</b> ({show_rate(rate)})<br>utilisation {100 * used:.0f} %"
+        for port, rate, used in zip(
+            ports.tolist(), network.port_rate_bps[ports].tolist(), share[ports].tolist(), strict=True
+        )
+    ]
+    if not series.n_bins:
+        return texts
+    queue, marks = series.max_queue_bytes[ports, bin], series.ecn_marks[ports, bin]
+    paused = 100 * series.paused_s[ports, bin] / max(series.widths_s[bin], 1e-15)
+    for index in np.flatnonzero(queue).tolist():
+        texts[index] += f"<br>deepest queue {show_bytes(int(queue[index]))}"
+    for index in np.flatnonzero(marks).tolist():
+        texts[index] += f"<br>{marks[index]:,} ECN marks"
+    for index in np.flatnonzero(paused).tolist():
+        texts[index] += f"<br>paused {paused[index]:.0f} % of the time"
+    return texts

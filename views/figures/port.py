@@ -1,0 +1,138 @@
+"""One port over time: utilisation, queue against its ECN thresholds, marks and pauses, flows through it."""
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from views.figures import style
+from views.parts import palette
+
+HEIGHT = 620
+
+
+def port(result, port_id: int, at_s: float | None = None) -> go.Figure:
+    """Four charts on one time axis; `at_s` is marked by a vertical line."""
+    series = result.series
+    if not series.n_bins:
+        return style.empty("the run ended before anything was recorded")
+    figure = make_subplots(
+        rows=4, cols=1, shared_xaxes=True, vertical_spacing=0.05, row_heights=[0.24, 0.34, 0.2, 0.22]
+    )
+    scale, unit = style.time_unit(series.end_s)
+    edges = series.edges_s / scale
+    _steps(
+        figure,
+        edges,
+        100 * series.utilisation_of(port_id),
+        "utilisation",
+        palette.UTILISATION,
+        palette.UTILISATION_FILL,
+        1,
+        "%{y:.0f} %",
+    )
+    queue_unit = _queue(figure, result, port_id, edges)
+    middles, widths = series.middles_s / scale, series.widths_s / scale
+    figure.add_trace(
+        _bars(middles, series.ecn_marks[port_id], widths, "ECN marks", palette.MARKS, "%{y:,} marks"), row=3, col=1
+    )
+    paused = 100 * np.divide(
+        series.paused_s[port_id], series.widths_s, out=np.zeros(series.n_bins), where=series.widths_s > 0
+    )
+    _steps(figure, edges, active_flows(result, port_id), "active flows", palette.ACTIVE_FLOWS, None, 4, "%{y} flows")
+    style.apply(figure, HEIGHT)
+    _shade_pauses(figure, edges, paused)
+    for row, title in enumerate(("utilisation (%)", f"queue ({queue_unit})", "ECN marks<br>per bin", "flows"), start=1):
+        figure.update_yaxes(title_text=title, rangemode="tozero", row=row, col=1)
+    figure.update_yaxes(range=[0, 105], row=1, col=1)
+    figure.update_xaxes(title_text=f"time ({unit})", row=4, col=1)
+    if at_s is not None:
+        figure.add_vline(x=at_s / scale, line=dict(color=palette.TEXT, width=1, dash="dot"))
+    figure.update_layout(hovermode="x unified", uirevision=f"port {port_id}", bargap=0)
+    return figure
+
+
+def _steps(figure, edges, values, name, colour, fill, row, hover) -> None:
+    """A stepped line over bins, closed at the last edge."""
+    figure.add_trace(
+        go.Scatter(
+            x=edges,
+            y=np.append(values, values[-1]),
+            name=name,
+            mode="lines",
+            line=dict(color=colour, width=1.6, shape="hv"),
+            fill="tozeroy" if fill else None,
+            fillcolor=fill,
+            hovertemplate=hover,
+        ),
+        row=row,
+        col=1,
+    )
+
+
+def _bars(middles, values, widths, name, colour, hover) -> go.Bar:
+    return go.Bar(
+        x=middles, y=values, width=widths, name=name, marker=dict(color=colour, line_width=0), hovertemplate=hover
+    )
+
+
+def _queue(figure, result, port_id: int, edges) -> str:
+    """The deepest queue per bin and the ECN thresholds; returns the unit used."""
+    queue = result.series.max_queue_bytes[port_id]
+    thresholds = ecn_thresholds(result, port_id)
+    largest = max([queue.max(), *(value for value in thresholds.values() if value <= 4 * max(queue.max(), 1))])
+    scale, unit = style.byte_unit(largest)
+    _steps(figure, edges, queue / scale, "deepest queue", palette.QUEUE, palette.QUEUE_FILL, 2, "%{y:.3g} " + unit)
+    for side, (name, value) in zip(("bottom", "top"), thresholds.items(), strict=False):
+        if value <= largest:
+            figure.add_hline(
+                y=value / scale,
+                row=2,
+                col=1,
+                line=dict(color=palette.THRESHOLD, width=1, dash="dash"),
+                annotation=dict(text=name, font=dict(size=10, color=palette.TEXT)),
+                annotation_position=f"{side} right",
+            )
+    return unit
+
+
+def ecn_thresholds(result, port_id: int) -> dict[str, int]:
+    """Queue lengths in bytes from which packets may be, and always are, marked; empty if nothing marks."""
+    raw = result.raw
+    if raw.port_ecn_kmin_bytes is None or raw.port_ecn_kmax_bytes[port_id] <= 0:
+        return {}
+    return {
+        "marking begins (kmin)": int(raw.port_ecn_kmin_bytes[port_id]),
+        "all marked (kmax)": int(raw.port_ecn_kmax_bytes[port_id]),
+    }
+
+
+def _shade_pauses(figure: go.Figure, edges, paused_percent) -> None:
+    """A band over the queue for every stretch of bins in which PFC stopped the port."""
+    stopped = np.concatenate([[False], paused_percent > 0, [False]])
+    turns = np.flatnonzero(stopped[1:] != stopped[:-1])
+    for first, last in turns.reshape(-1, 2):
+        figure.add_vrect(
+            x0=edges[first], x1=edges[last], row=2, col=1, fillcolor=palette.PAUSED, opacity=0.18, line_width=0
+        )
+    if len(turns):
+        figure.add_trace(
+            go.Scatter(
+                x=[None],
+                y=[None],
+                mode="markers",
+                name="paused by PFC",
+                marker=dict(color=palette.PAUSED, symbol="square", opacity=0.4),
+            ),
+            row=2,
+            col=1,
+        )
+
+
+def active_flows(result, port_id: int) -> np.ndarray:
+    """How many flows through a port are under way at some time of each bin, int64[B]."""
+    flows = result.flows.iloc[result.flows_through(port_id)]
+    flows = flows[flows["start_s"].notna()]
+    edges = result.series.edges_s
+    begun = np.searchsorted(np.sort(flows["start_s"].to_numpy()), edges[1:], side="left")
+    over = np.searchsorted(np.sort(flows["delivered_s"].fillna(np.inf).to_numpy()), edges[:-1], side="right")
+    return begun - over

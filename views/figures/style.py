@@ -1,0 +1,60 @@
+"""What every chart has in common: fonts, grid, legend, and axes in a unit that reads well."""
+
+import plotly.graph_objects as go
+
+from views.parts import palette
+
+_TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_BYTE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+
+
+def time_unit(longest_s: float) -> tuple[float, str]:
+    """(seconds per unit, unit) in which a time of this size is between 1 and 1000."""
+    return _unit(longest_s, _TIME_UNITS)
+
+
+def byte_unit(largest: float) -> tuple[float, str]:
+    return _unit(largest, _BYTE_UNITS)
+
+
+def _unit(largest: float, units) -> tuple[float, str]:
+    return next((unit for unit in units if largest >= unit[0]), units[-1])
+
+
+def apply(figure: go.Figure, height: int, x_title: str = "", y_title: str = "", legend: bool = True) -> go.Figure:
+    """Give a figure the house look."""
+    figure.update_layout(
+        height=height,
+        margin=dict(l=8, r=8, t=34 if legend else 12, b=8),
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font=dict(size=12, color=palette.TEXT),
+        hoverlabel=dict(bgcolor="white", font=dict(color=palette.TEXT)),
+        colorway=list(palette.KINDS.values()),
+        showlegend=legend,
+        legend=dict(orientation="h", x=0, y=1.0, yanchor="bottom", xanchor="left", title_text=""),
+        bargap=0.35,
+        title_text="",
+    )
+    figure.update_xaxes(title_text=x_title or None, gridcolor=palette.GRID, zeroline=False, automargin=True)
+    figure.update_yaxes(title_text=y_title or None, gridcolor=palette.GRID, zeroline=False, automargin=True)
+    return figure
+
+
+def drawing(figure: go.Figure, height: int, legend: bool = True) -> go.Figure:
+    """The house look of a drawing without axes."""
+    apply(figure, height, legend=legend)
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    figure.update_layout(hovermode="closest", dragmode="pan")
+    return figure
+
+
+def empty(message: str, height: int = 200) -> go.Figure:
+    """A chart that says why there is nothing to draw."""
+    figure = go.Figure()
+    figure.add_annotation(
+        text=message, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper", font=dict(color=palette.MUTED)
+    )
+    return drawing(figure, height, legend=False)

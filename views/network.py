@@ -1,0 +1,150 @@
+"""Network page: links coloured by how busy they are at a time, and one port over the whole run."""
+
+import numpy as np
+import streamlit as st
+
+from views.figures.heat import heat
+from views.figures.port import port
+from views.figures.style import CONFIG
+from views.parts import metrics, page
+from views.parts.words import show_bytes, show_rate, show_time
+
+TICK_S = 0.4
+TICKS = 60  # steps in which Play goes through the whole run
+MOST_PORTS = 1500
+MOST_FLOWS = 1000
+BIN, PLAY, PORT = "network bin", "network play", "network port"
+
+
+def main() -> None:
+    page.open_page("Network", "Where and when is the network congested?")
+    result = page.need_result()
+    if not result.series.n_bins:
+        st.info("The run ended before anything was sent.", icon=":material/info:")
+        return
+    prepare(result)
+    st.fragment(moment, run_every=TICK_S if st.session_state.get(PLAY) else None)(result)
+
+
+def prepare(result) -> None:
+    """A first look at the busiest moment and port; choices of another run are forgotten."""
+    if st.session_state.get("network of") is not result.raw:
+        st.session_state["network of"] = result.raw
+        st.session_state[BIN] = busiest_bin(result.series)
+        st.session_state[PORT] = ports_by_interest(result)[0]
+        st.session_state[PLAY] = False
+
+
+def busiest_bin(series) -> int:
+    """When most bytes were queued; without queues, when most were sent."""
+    queued = series.max_queue_bytes.sum(axis=0, dtype=np.int64)
+    return int((queued if queued.any() else series.tx_bytes.sum(axis=0)).argmax())
+
+
+def ports_by_interest(result) -> list[int]:
+    """Ports that carried something, those with pauses, marks and deep queues first."""
+    ports = result.ports[result.ports["tx_bytes"] > 0]
+    ranked = ports.sort_values(["pauses", "ecn_marks", "max_queue_bytes", "tx_bytes"], ascending=False)
+    return ranked["port_id"].head(MOST_PORTS).tolist() or [0]
+
+
+def moment(result) -> None:
+    """Everything that depends on the time chosen; reruns alone while playing."""
+    series = result.series
+    last = series.n_bins - 1
+    if st.session_state.get(PLAY):
+        following = st.session_state[BIN] + max(1, series.n_bins // TICKS)
+        st.session_state[BIN] = min(following, last)
+        if following >= last:
+            st.session_state[PLAY] = False
+            st.rerun()
+    play, scrub = st.columns([1, 6], vertical_alignment="bottom")
+    with play:
+        playing = st.session_state.get(PLAY)
+        if st.button(
+            "Pause" if playing else "Play",
+            icon=":material/pause:" if playing else ":material/play_arrow:",
+            width="stretch",
+            disabled=last == 0,
+        ):
+            st.session_state[PLAY] = not playing
+            if not playing and st.session_state[BIN] >= last:
+                st.session_state[BIN] = 0
+            st.rerun()
+    with scrub:
+        if last:
+            options = [show_time(edge) for edge in series.edges_s[:-1]]
+            st.select_slider("Time", range(last + 1), key=BIN, format_func=lambda bin: options[bin])
+    bin = st.session_state[BIN]
+    chosen = choose_port(result)
+    st.plotly_chart(
+        heat(result, bin, chosen),
+        config=CONFIG,
+        key="heat",
+        on_select=_clicked,
+        selection_mode="points",
+        alt="Network with links coloured by utilisation",
+    )
+    edges = series.edges_s
+    st.caption(
+        f"Between {show_time(edges[bin])} and {show_time(edges[bin + 1])}. Each link has two sides, one per direction; "
+        "the dot near the sending end is its port. "
+        "Click a dot to look at that port below."
+    )
+    detail(result, chosen, (edges[bin] + edges[bin + 1]) / 2)
+
+
+def _clicked() -> None:
+    for point in st.session_state["heat"]["selection"]["points"]:
+        if point.get("customdata"):
+            st.session_state[PORT] = int(point["customdata"][0])
+            return
+
+
+def choose_port(result) -> int:
+    options = ports_by_interest(result)
+    chosen = st.session_state[PORT]
+    if chosen not in options:
+        options.insert(0, chosen)
+    names = result.ports["name"]
+    return st.selectbox(
+        "Port",
+        options,
+        key=PORT,
+        format_func=lambda port_id: names[port_id],
+        help="Most troubled ports first: pauses, marks, queues",
+    )
+
+
+def detail(result, port_id: int, at_s: float) -> None:
+    row = result.ports.iloc[port_id]
+    st.subheader(f"Port {row['name']}", anchor=False)
+    metrics.row(
+        "port-figures",
+        (
+            "Mean utilisation",
+            f"{100 * row['mean_utilisation']:.0f} %",
+            f"Of {show_rate(row['rate_bps'])}, over the whole run",
+        ),
+        ("Deepest queue", show_bytes(row["max_queue_bytes"]), None),
+        ("ECN marks", f"{row['ecn_marks']:,}", None),
+        ("Paused by PFC", show_time(row["paused_s"]), f"{row['pauses']:,} pauses"),
+    )
+    st.plotly_chart(
+        port(result, port_id, at_s),
+        config=CONFIG,
+        key="port",
+        alt="Utilisation, queue, marks and flows of one port over time",
+    )
+    st.caption(
+        "A queue above kmin gets packets marked, and senders slow down; a paused port "
+        "(shaded) may not send at all and backs up the ports behind it."
+    )
+    flows = result.flows.iloc[result.flows_through(port_id)].sort_values("start_s")
+    with st.expander(f"{len(flows):,} flows through this port", icon=":material/list:"):
+        st.dataframe(flows.head(MOST_FLOWS), hide_index=True, width="stretch")
+        if len(flows) > MOST_FLOWS:
+            st.caption(f"The first {MOST_FLOWS:,} by start; all are in the download of the Run page.")
+
+
+main()

@@ -1,0 +1,101 @@
+"""The scenario being edited in this browser session: plain data that may, for the moment, not be a legal scenario."""
+
+import copy
+
+import streamlit as st
+
+from sim.errors import ScenarioError
+from sim.preset import list_presets, load_preset
+from sim.scenario import Scenario
+from sim.scenario_cluster import SIZES_USED_BY
+
+FIRST_PRESET = "incast-16"
+WIDGET = "field:"  # prefix of the widget keys that show a key of the draft
+TRAINING = {"model": {"name": "gpt-7b"}, "parallelism": {"tp": 8, "pp": 2}}
+TRAFFIC = {"traffic": {"pattern": "incast", "flow_bytes": 1_000_000}}
+
+
+def data() -> dict:
+    """The draft as nested data; begins with the first preset."""
+    if "draft" not in st.session_state:
+        names = list_presets()
+        load(load_preset(FIRST_PRESET if FIRST_PRESET in names else names[0]))
+    return st.session_state["draft"]
+
+
+def load(scenario: Scenario) -> None:
+    """Make a scenario the draft; every widget shows its values from now on."""
+    st.session_state["draft"] = _plain(scenario.given())
+    st.session_state["draft_origin"] = copy.deepcopy(st.session_state["draft"])
+    _forget_widgets()
+
+
+def undo() -> None:
+    """Back to what was loaded last."""
+    st.session_state["draft"] = copy.deepcopy(st.session_state["draft_origin"])
+    _forget_widgets()
+
+
+def _forget_widgets() -> None:
+    """Let every widget of the form take its value from the draft again."""
+    for key in [key for key in st.session_state if str(key).startswith(WIDGET)]:
+        del st.session_state[key]
+
+
+def _plain(value):
+    """Tuples to lists, so that lists of the draft can be edited in place."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
+def edited() -> bool:
+    """Whether anything was changed since the draft was loaded."""
+    return data() != st.session_state.get("draft_origin")
+
+
+def get(key: str):
+    """The value of a dotted key as written, None if it is left to its default."""
+    section, _, name = key.partition(".")
+    return data().get(section, {}).get(name)
+
+
+def put(key: str, value) -> None:
+    """Set a dotted key; None returns it to its default."""
+    section, _, name = key.partition(".")
+    part = data().setdefault(section, {})
+    if value is None:
+        part.pop(name, None)
+    else:
+        part[name] = value
+    if key == "cluster.topology":
+        _drop_foreign_sizes(part)
+
+
+def _drop_foreign_sizes(cluster: dict) -> None:
+    """Sizes that the newly chosen topology does not have would only confuse."""
+    for name, families in SIZES_USED_BY.items():
+        if cluster["topology"] not in families:
+            cluster.pop(name, None)
+    for name in ("leaves", "spines", "hosts_per_leaf", "pod_servers", "oversubscription"):
+        cluster.pop(name, None)
+
+
+def choose_workload(training: bool) -> None:
+    """Swap between a model under a strategy and plain traffic."""
+    draft = data()
+    for section in (*TRAINING, *TRAFFIC):
+        draft.pop(section, None)
+    draft.update(copy.deepcopy(TRAINING if training else TRAFFIC))
+
+
+def scenario() -> Scenario:
+    """The draft as a validated scenario; raises ScenarioError with the line to show."""
+    return Scenario.from_data(data())
+
+
+def scenario_or_none() -> Scenario | None:
+    try:
+        return scenario()
+    except ScenarioError:
+        return None

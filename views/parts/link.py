@@ -1,0 +1,55 @@
+"""The shareable link: the whole scenario in one query parameter of every page."""
+
+import streamlit as st
+
+from sim.errors import ScenarioError
+from sim.preset import from_link, to_link
+from views.parts import draft
+
+PARAMETER = "scenario"
+MAX_LINK_CHARACTERS = 7000  # browsers and proxies cut URLs from 8 kB on
+
+
+def sync() -> None:
+    """Take the scenario of an opened link into the draft, then keep the address bar on the draft."""
+    given = st.query_params.get(PARAMETER)
+    if given and given != st.session_state.get("link_written"):
+        st.session_state["link_written"] = given
+        try:
+            draft.load(from_link(given))
+        except ScenarioError as problem:
+            st.session_state["link_problem"] = str(problem)
+    write()
+
+
+def write() -> None:
+    """Put the draft into the address bar, if it is a legal scenario and short enough."""
+    scenario = draft.scenario_or_none()
+    if scenario is None:
+        return
+    link = to_link(scenario)
+    if len(link) > MAX_LINK_CHARACTERS:
+        st.query_params.pop(PARAMETER, None)
+        st.session_state["link_written"] = None
+    elif st.query_params.get(PARAMETER) != link:
+        st.query_params[PARAMETER] = link
+        st.session_state["link_written"] = link
+
+
+def show_problem() -> None:
+    """Say once that the link that was opened is no good."""
+    problem = st.session_state.pop("link_problem", None)
+    if problem:
+        st.error(
+            f"The link could not be opened: {problem} Showing the first preset instead.", icon=":material/link_off:"
+        )
+
+
+def address(scenario) -> str | None:
+    """The full link that restores a scenario, None if it is too long for one."""
+    link = to_link(scenario)
+    if len(link) > MAX_LINK_CHARACTERS:
+        return None
+    page = (st.context.url or "").split("?")[0].rstrip("/")
+    root = page.removesuffix("/build").removesuffix("/run").removesuffix("/timeline").removesuffix("/network")
+    return f"{root}/?{PARAMETER}={link}"

@@ -1,0 +1,56 @@
+"""The frame of every page: title, the question it answers, the link, and what to do without a result."""
+
+import streamlit as st
+
+from sim.result_notices import partial
+from views.parts import draft, link, session
+
+COMPACT = "<style>[data-testid='stMainBlockContainer'] { padding-top: 4.5rem; padding-bottom: 2rem; }</style>"
+PAGES = {
+    "build": "views/build.py",
+    "run": "views/run.py",
+    "timeline": "views/timeline.py",
+    "network": "views/network.py",
+}
+
+
+def open_page(title: str, question: str) -> None:
+    """Begin a page: compile in the background, follow the link, write title and question."""
+    st.html(COMPACT)
+    session.compilation()
+    link.sync()
+    st.title(title, anchor=False)
+    st.caption(question)
+    link.show_problem()
+
+
+def need_result():
+    """The result to show; without one, say how to get it and end the page."""
+    scenario = draft.scenario_or_none()
+    result = session.result_for(scenario)
+    if result is not None:
+        _say_what_is_shown(result, scenario)
+        return result
+    if session.running():
+        st.info("The run is still going; its result will be here when it ends.", icon=":material/hourglass_top:")
+        st.page_link(PAGES["run"], label="Watch the run", icon=":material/play_arrow:")
+    else:
+        st.info("Nothing has been simulated yet.", icon=":material/info:")
+        with st.container(horizontal=True):
+            if st.button("Run this scenario", type="primary", icon=":material/play_arrow:", disabled=scenario is None):
+                session.start_run(scenario)
+                st.switch_page(PAGES["run"])
+            st.page_link(PAGES["build"], label="Choose another scenario", icon=":material/tune:")
+    st.stop()
+
+
+def _say_what_is_shown(result, scenario) -> None:
+    """Partial results and results of another scenario are marked on every page."""
+    name = result.scenario.title or result.scenario.name
+    if not result.finished:
+        st.warning(partial(result), icon=":material/warning:")
+    if scenario is not None and scenario.digest() != result.scenario.digest():
+        st.info(
+            f"This is the result of “{name}”, not of the scenario as it now stands on the Build page.",
+            icon=":material/history:",
+        )

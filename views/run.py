@@ -1,0 +1,175 @@
+"""Run page: how far the simulation is, and what came out of it."""
+
+import streamlit as st
+
+from sim.result_dictionary import dictionary_table
+from sim.result_notices import partial
+from sim.result_writers import tables_archive
+from views.figures.completion import completion
+from views.figures.style import CONFIG
+from views.parts import draft, metrics, page, session
+from views.parts.words import roughly, show_bytes, show_count, show_time
+
+POLL_S = 0.25
+PHASES = {
+    "waiting": "Waiting for its turn",
+    "compiling": "Compiling the kernel (first run only)",
+    "building": "Building network and workload",
+    "running": "Simulating every packet",
+}
+
+
+def main() -> None:
+    page.open_page("Run", "What does the network do to this scenario?")
+    if session.running():
+        watch()
+        return
+    failed = session.desk().job
+    if failed is not None and failed.state == "failed":
+        st.error(str(failed.error), icon=":material/error:")
+        if st.button("Back to Build", icon=":material/tune:"):
+            st.switch_page(page.PAGES["build"])
+        return
+    result = page.need_result()
+    headline(result)
+    for notice in result.notices:
+        if notice != partial(result):
+            st.info(notice, icon=":material/lightbulb:")
+    distribution(result)
+    download(result)
+
+
+@st.fragment(run_every=POLL_S)
+def watch() -> None:
+    """Progress of the running job; one full rerun when it ends."""
+    job = session.desk().job
+    if not session.running():
+        st.rerun()
+    state, progress = job.state, job.progress
+    st.subheader(job.scenario.title or job.scenario.name, anchor=False)
+    if progress is None or state != "running":
+        st.progress(0.0, text=PHASES.get(state, "Finishing") + " …")
+        if state == "compiling":
+            st.caption(
+                "Once on this machine: the packet kernel is translated to machine code and kept on disk. "
+                "Later runs start at once."
+            )
+    else:
+        st.progress(
+            min(max(progress.fraction, 0.0), 1.0),
+            text=f"{PHASES[state]}: {100 * progress.fraction:.0f} %, {left(progress)}",
+        )
+        metrics.row(
+            "progress",
+            ("Simulated time", show_time(progress.sim_time_s), None),
+            ("Packet-hops", show_count(progress.packet_hops), None),
+            ("Flows finished", f"{progress.flows_finished:,} of {progress.flows_total:,}", None),
+            ("Bytes left", show_bytes(progress.bytes_left), None),
+        )
+    if st.button("Cancel", icon=":material/stop:", help="Stop here and keep what has been simulated"):
+        job.cancel()
+
+
+def left(progress) -> str:
+    return "time left not known yet" if progress.eta_s is None else f"{roughly(progress.eta_s)} left"
+
+
+def headline(result) -> None:
+    """Two rows of four figures."""
+    summary = result.summary
+    st.subheader(result.scenario.title or result.scenario.name, anchor=False)
+    rows = (
+        (
+            (
+                "Iteration time" if result.finished else "Simulated so far",
+                show_time(result.end_s),
+                "From the start until the last task is done and the last ACK is back",
+            ),
+            (
+                "Mean flow completion",
+                _time(summary["mean_fct_s"]),
+                "From a flow's start until its last ACK is back at the sender",
+            ),
+            ("99th percentile", _time(summary["p99_fct_s"]), "99 of 100 flows complete within this time"),
+            ("Slowest flow", _time(summary["max_fct_s"]), "A collective waits for its slowest flow"),
+        ),
+        (
+            (
+                "ECN marks",
+                show_count(summary["ecn_marks"]),
+                "Packets that switches marked because their queue was long",
+            ),
+            ("PFC pauses", show_count(summary["pfc_pauses"]), "Times a switch told its neighbour to stop sending"),
+            ("Deepest queue", show_bytes(summary["max_queue_bytes"]), "Most bytes that ever waited at one port"),
+            ("Packets dropped", show_count(summary["drops"]), "Lost by overflow or on a lossy link"),
+        ),
+    )
+    for name, figures in zip(("times", "congestion"), rows, strict=True):
+        metrics.row(name, *figures, border=True)
+    finished = f"{summary['flows_finished']:,} of {summary['flows']:,} flows finished"
+    st.caption(
+        f"{finished}. {show_count(summary['packet_hops']['executed'])} packet-hops simulated one by one "
+        f"in {show_time(summary['wall_s'])} "
+        f"({show_time(summary['cpu_s'].get('kernel', 0.0))} in the kernel), "
+        f"{show_bytes(summary['peak_rss_bytes'])} of memory at most."
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.page_link(page.PAGES["timeline"], label="See who waits for whom", icon=":material/view_timeline:")
+        st.page_link(page.PAGES["network"], label="See where it is congested", icon=":material/hub:")
+        if st.button("Run again", icon=":material/replay:", type="tertiary", disabled=draft.scenario_or_none() is None):
+            session.start_run(draft.scenario())
+            st.rerun()
+
+
+def _time(seconds: float | None) -> str:
+    return "–" if seconds is None else show_time(seconds)
+
+
+def distribution(result) -> None:
+    st.subheader("How long flows took", anchor=False)
+    measure = st.segmented_control(
+        "Measure",
+        ("Completion time", "Slowdown"),
+        default="Completion time",
+        required=True,
+        key="measure",
+        label_visibility="collapsed",
+    )
+    column = "fct_s" if measure == "Completion time" else "slowdown"
+    st.plotly_chart(
+        completion(result.flows, column),
+        config=CONFIG,
+        key="completion",
+        alt="Cumulative distribution of flow completion times",
+    )
+    st.caption(
+        "Share of flows done within a time, per kind. A long tail to the right is what a collective waits for."
+        if column == "fct_s"
+        else "Completion time over that of the same flow alone on an idle path: 1 is undisturbed, "
+        "the rest is contention."
+    )
+
+
+def download(result) -> None:
+    st.subheader("Take the tables with you", anchor=False)
+    st.caption(
+        "Every flow, task, port, time bin and step of the critical path, SI units, with summary and "
+        "data dictionary in one archive."
+    )
+    with st.container(horizontal=True):
+        for format in ("csv", "parquet"):
+            name = f"{result.scenario.name}-{format}.zip"
+            st.download_button(
+                f"Download {format.upper() if format == 'csv' else format}",
+                lambda format=format: tables_archive(result, format),
+                name,
+                "application/zip",
+                icon=":material/download:",
+                on_click="ignore",
+                key=f"download {format}",
+            )
+    with st.expander("Data dictionary", icon=":material/menu_book:"):
+        st.dataframe(dictionary_table(), hide_index=True, width="stretch")
+
+
+main()

@@ -1,0 +1,150 @@
+"""Timeline page: ranks' compute and communication, the critical path, and a close look at one flow."""
+
+import streamlit as st
+
+from views.figures.gantt import gantt
+from views.figures.shares import kind_word, path_shares
+from views.figures.style import CONFIG, time_unit
+from views.parts import metrics, page, ranks
+from views.parts.words import show_bytes, show_rate, show_time
+
+CHOSEN_FLOW = "timeline flow"
+CANDIDATES = 200
+
+
+def main() -> None:
+    page.open_page("Timeline", "Who computes, who sends, and who waits for whom?")
+    result = page.need_result()
+    st.plotly_chart(
+        path_shares(result.path_shares_s), config=CONFIG, key="path shares", alt="Shares of the critical path by kind"
+    )
+    parts = ", ".join(
+        f"{kind_word(name)} {show_time(seconds)}" for name, seconds in result.path_shares_s.items() if seconds > 0
+    )
+    st.caption(
+        f"What the critical path, the chain of steps that decides the end, went into: {parts}. "
+        "Only shortening these makes the iteration shorter."
+    )
+    shown, labels = ranks.choose(result)
+    window = choose_window(result)
+    st.plotly_chart(
+        gantt(result, shown, window, labels),
+        config=CONFIG,
+        key="gantt",
+        on_select=_clicked,
+        selection_mode="points",
+        alt="Gantt chart of ranks",
+    )
+    st.caption(
+        "One row per rank: computing above, sending below. Outlined steps are on the critical path, which the top row "
+        "shows whole. Where tasks are too short to see, a colour's height is its share of the time. "
+        "Drag to zoom, double-click to zoom out, click a flow to look at it."
+    )
+    close_look(result)
+
+
+def choose_window(result) -> tuple[float, float]:
+    """The stretch of time drawn; bars too short to see are merged, so a narrow stretch shows more."""
+    scale, unit = time_unit(result.end_s)
+    end = result.end_s / scale
+    key = "timeline window"
+    first, last = st.session_state.get(key) or (0.0, end)
+    st.session_state[key] = (min(first, end), min(last, end)) if last > first else (0.0, end)
+    first, last = st.slider(f"Time shown ({unit})", 0.0, end, key=key, step=end / 1000, format="%.3f")
+    return (first * scale, last * scale) if last > first else (0.0, result.end_s)
+
+
+def _clicked() -> None:
+    points = st.session_state["gantt"]["selection"]["points"]
+    for point in points:
+        lane, id, count = point["customdata"]
+        if lane in ("network", "flow") and count == 1:
+            st.session_state[CHOSEN_FLOW] = int(id)
+            return
+
+
+def candidates(result) -> list[int]:
+    """Flows worth a look: those on the critical path, then the most slowed down ones."""
+    path = result.critical_path
+    on_path = path.loc[path["node_kind"] == "flow", "id"].tolist()
+    slowest = result.flows["slowdown"].nlargest(CANDIDATES).index.tolist()
+    return list(dict.fromkeys(on_path + slowest))[:CANDIDATES] or result.flows["flow_id"].head(CANDIDATES).tolist()
+
+
+def close_look(result) -> None:
+    st.subheader("One flow", anchor=False)
+    if not len(result.flows):
+        st.caption("This run has no flows.")
+        return
+    options = candidates(result)
+    chosen = st.session_state.setdefault(CHOSEN_FLOW, options[0])
+    if chosen >= len(result.flows):
+        chosen = st.session_state[CHOSEN_FLOW] = options[0]
+    if chosen not in options:
+        options.insert(0, chosen)
+    on_path = set(result.critical_path.loc[result.critical_path["node_kind"] == "flow", "id"])
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    left.selectbox("Flow", options, key=CHOSEN_FLOW, format_func=lambda flow: describe(result, flow, flow in on_path))
+    flow = result.flows.iloc[st.session_state[CHOSEN_FLOW]]
+    right.button(
+        "Zoom to it",
+        icon=":material/zoom_in:",
+        width="stretch",
+        on_click=_zoom,
+        args=(result, flow),
+        disabled=bool(flow.isna()["start_s"]),
+    )
+    missing = flow.isna()
+    metrics.row(
+        "flow-figures",
+        ("Completion time", "unfinished" if missing["fct_s"] else show_time(flow["fct_s"]), None),
+        ("Alone on the path", show_time(flow["ideal_fct_s"]), "Completion time of this flow on an idle network"),
+        (
+            "Slowdown",
+            "–" if missing["slowdown"] else f"{flow['slowdown']:.2f}",
+            "Completion time over that of the flow alone",
+        ),
+        ("ECN marks", f"{flow['ecn_marks']:,}", "Packets of this flow that switches marked"),
+    )
+    st.caption(
+        f"{show_bytes(flow['bytes'])} of payload from rank {flow['src']} to rank {flow['dst']}"
+        + (f", {flow['collective']}, step {flow['step']}" if isinstance(flow["collective"], str) else "")
+        + ". The ports it crosses, in order:"
+    )
+    hops(result, int(flow["flow_id"]))
+
+
+def describe(result, flow_id: int, on_path: bool) -> str:
+    row = result.flows.iloc[flow_id]
+    slow = "" if row.isna()["slowdown"] else f", slowdown {row['slowdown']:.2f}"
+    return f"{row['kind']} flow {flow_id}: rank {row['src']} to {row['dst']}, {show_bytes(row['bytes'])}{slow}" + (
+        " (critical path)" if on_path else ""
+    )
+
+
+def _zoom(result, flow) -> None:
+    scale, _ = time_unit(result.end_s)
+    length = flow["fct_s"] if flow["fct_s"] > 0 else result.end_s - flow["start_s"]
+    first, last = max(flow["start_s"] - 0.2 * length, 0.0), min(flow["start_s"] + 1.2 * length, result.end_s)
+    st.session_state["timeline window"] = (first / scale, last / scale)
+    ranks.include(int(flow["src"]), int(flow["dst"]))
+
+
+def hops(result, flow_id: int) -> None:
+    """The ports on a flow's way with what they went through."""
+    table = result.ports.iloc[result.flow_path(flow_id)]
+    st.dataframe(
+        {
+            "port": table["name"].tolist(),
+            "speed": [show_rate(rate) for rate in table["rate_bps"]],
+            "mean utilisation": [f"{100 * share:.0f} %" for share in table["mean_utilisation"]],
+            "deepest queue": [show_bytes(size) for size in table["max_queue_bytes"]],
+            "ECN marks": table["ecn_marks"].tolist(),
+            "PFC pauses": table["pauses"].tolist(),
+        },
+        hide_index=True,
+        width="stretch",
+    )
+
+
+main()
