@@ -28,7 +28,7 @@ def main() -> None:
 
 def prepare(result) -> None:
     """A first look at the busiest moment and port; choices of another run are forgotten."""
-    if st.session_state.get("network of") is not result.raw:
+    if st.session_state.get("network of") is not result.raw or PORT not in st.session_state:
         st.session_state["network of"] = result.raw
         st.session_state[BIN] = busiest_bin(result.series)
         st.session_state[PORT] = ports_by_interest(result)[0]
@@ -74,7 +74,9 @@ def moment(result) -> None:
     with scrub:
         if last:
             options = [show_time(edge) for edge in series.edges_s[:-1]]
-            st.select_slider("Time", range(last + 1), key=BIN, format_func=lambda bin: options[bin])
+            st.select_slider(
+                "Time", range(last + 1), key=BIN, persist_state="session", format_func=lambda bin: options[bin]
+            )
     bin = st.session_state[BIN]
     chosen = choose_port(result)
     st.plotly_chart(
@@ -96,8 +98,8 @@ def moment(result) -> None:
 
 def _clicked() -> None:
     for point in st.session_state["heat"]["selection"]["points"]:
-        if point.get("customdata"):
-            st.session_state[PORT] = int(point["customdata"][0])
+        if point.get("customdata") is not None:
+            st.session_state[PORT] = int(point["customdata"])
             return
 
 
@@ -111,6 +113,7 @@ def choose_port(result) -> int:
         "Port",
         options,
         key=PORT,
+        persist_state="session",
         format_func=lambda port_id: names[port_id],
         help="Most troubled ports first: pauses, marks, queues",
     )

@@ -8,13 +8,14 @@ from views.figures.style import CONFIG, time_unit
 from views.parts import metrics, page, ranks
 from views.parts.words import show_bytes, show_rate, show_time
 
-CHOSEN_FLOW = "timeline flow"
+CHOSEN_FLOW, WINDOW = "timeline flow", "timeline window"
 CANDIDATES = 200
 
 
 def main() -> None:
     page.open_page("Timeline", "Who computes, who sends, and who waits for whom?")
     result = page.need_result()
+    prepare(result)
     st.plotly_chart(
         path_shares(result.path_shares_s), config=CONFIG, key="path shares", alt="Shares of the critical path by kind"
     )
@@ -28,7 +29,7 @@ def main() -> None:
     shown, labels = ranks.choose(result)
     window = choose_window(result)
     st.plotly_chart(
-        gantt(result, shown, window, labels),
+        gantt(result, shown, window, labels, st.session_state.get(CHOSEN_FLOW)),
         config=CONFIG,
         key="gantt",
         on_select=_clicked,
@@ -43,23 +44,31 @@ def main() -> None:
     close_look(result)
 
 
+def prepare(result) -> None:
+    """Choices made for another run are forgotten; the first flow is one that matters."""
+    if st.session_state.get("timeline of") is not result.raw or CHOSEN_FLOW not in st.session_state:
+        st.session_state["timeline of"] = result.raw
+        st.session_state.pop(WINDOW, None)
+        st.session_state[CHOSEN_FLOW] = next(iter(candidates(result)), None)
+
+
 def choose_window(result) -> tuple[float, float]:
     """The stretch of time drawn; bars too short to see are merged, so a narrow stretch shows more."""
     scale, unit = time_unit(result.end_s)
     end = result.end_s / scale
-    key = "timeline window"
-    first, last = st.session_state.get(key) or (0.0, end)
-    st.session_state[key] = (min(first, end), min(last, end)) if last > first else (0.0, end)
-    first, last = st.slider(f"Time shown ({unit})", 0.0, end, key=key, step=end / 1000, format="%.3f")
+    first, last = st.session_state.get(WINDOW) or (0.0, end)
+    st.session_state[WINDOW] = (min(first, end), min(last, end)) if last > first else (0.0, end)
+    first, last = st.slider(
+        f"Time shown ({unit})", 0.0, end, key=WINDOW, persist_state="session", step=end / 1000, format="%.3f"
+    )
     return (first * scale, last * scale) if last > first else (0.0, result.end_s)
 
 
 def _clicked() -> None:
     points = st.session_state["gantt"]["selection"]["points"]
     for point in points:
-        lane, id, count = point["customdata"]
-        if lane in ("network", "flow") and count == 1:
-            st.session_state[CHOSEN_FLOW] = int(id)
+        if point.get("customdata", -1) >= 0:
+            st.session_state[CHOSEN_FLOW] = int(point["customdata"])
             return
 
 
@@ -76,15 +85,18 @@ def close_look(result) -> None:
     if not len(result.flows):
         st.caption("This run has no flows.")
         return
-    options = candidates(result)
-    chosen = st.session_state.setdefault(CHOSEN_FLOW, options[0])
-    if chosen >= len(result.flows):
-        chosen = st.session_state[CHOSEN_FLOW] = options[0]
+    options, chosen = candidates(result), st.session_state[CHOSEN_FLOW]
     if chosen not in options:
         options.insert(0, chosen)
     on_path = set(result.critical_path.loc[result.critical_path["node_kind"] == "flow", "id"])
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    left.selectbox("Flow", options, key=CHOSEN_FLOW, format_func=lambda flow: describe(result, flow, flow in on_path))
+    left.selectbox(
+        "Flow",
+        options,
+        key=CHOSEN_FLOW,
+        persist_state="session",
+        format_func=lambda flow: describe(result, flow, flow in on_path),
+    )
     flow = result.flows.iloc[st.session_state[CHOSEN_FLOW]]
     right.button(
         "Zoom to it",
@@ -126,7 +138,7 @@ def _zoom(result, flow) -> None:
     scale, _ = time_unit(result.end_s)
     length = flow["fct_s"] if flow["fct_s"] > 0 else result.end_s - flow["start_s"]
     first, last = max(flow["start_s"] - 0.2 * length, 0.0), min(flow["start_s"] + 1.2 * length, result.end_s)
-    st.session_state["timeline window"] = (first / scale, last / scale)
+    st.session_state[WINDOW] = (first / scale, last / scale)
     ranks.include(int(flow["src"]), int(flow["dst"]))
 
 

@@ -24,10 +24,16 @@ THIN = 0.2  # lanes this low are underlined where others are outlined
 _FIELDS = ["lane", "kind", "rank", "start_s", "end_s", "low", "high", "count", "id", "bytes"]
 
 
-def gantt(result, ranks: list[int], window_s: tuple[float, float], labels: dict[int, str] | None = None) -> go.Figure:
+def gantt(
+    result,
+    ranks: list[int],
+    window_s: tuple[float, float],
+    labels: dict[int, str] | None = None,
+    chosen: int | None = None,
+) -> go.Figure:
     """One row per rank, top to bottom; the top strip is the critical path, in colours of what it waits for.
 
-    A bar's customdata is (lane or "task"/"flow" on the strip, id, count).
+    A bar's customdata is the id of its flow, -1 if it is anything but one flow; `chosen` is a flow to point out.
     """
     found = bars(result, ranks, window_s)
     scale, unit = style.time_unit(window_s[1])
@@ -35,6 +41,8 @@ def gantt(result, ranks: list[int], window_s: tuple[float, float], labels: dict[
     figure = go.Figure()
     for kind in _known_first(found["kind"].unique()):
         _add_bars(figure, found[found["kind"] == kind], kind, row_of, scale)
+    if chosen is not None:
+        _add_chosen(figure, result.flows.iloc[chosen], row_of, scale, result.end_s)
     path = result.critical_path
     path = path[(path["end_s"] >= window_s[0]) & (path["start_s"] <= window_s[1])]
     if len(path):
@@ -50,7 +58,10 @@ def gantt(result, ranks: list[int], window_s: tuple[float, float], labels: dict[
         fixedrange=True,
     )
     figure.update_xaxes(range=[window_s[0] / scale, window_s[1] / scale])
-    figure.update_layout(barmode="overlay", bargap=0, hovermode="closest", dragmode="zoom")
+    figure.update_layout(
+        barmode="overlay", bargap=0, hovermode="closest", dragmode="zoom", uirevision=str((ranks, window_s))
+    )
+    figure.update_traces(unselected=dict(marker=dict(opacity=1)), selector=dict(type="bar"))
     return figure
 
 
@@ -84,7 +95,7 @@ def _add_bars(figure: go.Figure, found: pd.DataFrame, kind: str, row_of: dict[in
                 part, part["rank"].map(row_of), _lane(lane, kind), scale, name=kind, legendgroup=kind, showlegend=first,
                 text=[_hover(*values) for values in part[_FIELDS].itertuples(index=False, name=None)],
                 marker=dict(color=palette.kind_colour(kind), line_width=0),
-                customdata=np.stack([np.full(len(part), lane, dtype=object), part["id"], part["count"]], axis=1),
+                customdata=np.where((part["lane"] == NETWORK) & (part["count"] == 1), part["id"], -1).tolist(),
             )
         )  # fmt: skip
         first = False
@@ -99,6 +110,22 @@ def _hover(lane, kind, rank, start_s, end_s, low, high, count, id, size_bytes) -
     thing = "task" if lane == COMPUTE else "flow"
     which = f"{thing} {id}" if count == 1 else f"{count:,} {thing}s (zoom in to tell them apart)"
     return f"<b>{kind}</b> on rank {rank}, {which}{when}" + (f"<br>{show_bytes(size_bytes)}" if size_bytes else "")
+
+
+def _add_chosen(figure: go.Figure, flow: pd.Series, row_of: dict[int, int], scale: float, run_end_s: float) -> None:
+    """A halo around one flow, if its sender is on show and it has started."""
+    if flow["src"] not in row_of or not flow["start_s"] >= 0:
+        return
+    top, bottom = _lane(NETWORK, str(flow["kind"]))
+    start = flow["start_s"] / scale
+    end = (flow["start_s"] + flow["fct_s"] if flow["fct_s"] >= 0 else run_end_s) / scale
+    high, low = row_of[flow["src"]] + top - 0.04, row_of[flow["src"]] + bottom + 0.04
+    figure.add_trace(
+        go.Scatter(
+            x=[start, end, end, start, start], y=[low, low, high, high, low], mode="lines", name="flow below",
+            hoverinfo="skip", line=dict(color=palette.SELECTED, width=3),
+        )
+    )  # fmt: skip
 
 
 def _add_strip(figure: go.Figure, path: pd.DataFrame, window_s, scale: float) -> None:
@@ -118,7 +145,7 @@ def _add_strip(figure: go.Figure, path: pd.DataFrame, window_s, scale: float) ->
         _bars(
             steps, np.full(len(steps), PATH_ROW), PATH_LANE, scale, text=texts, showlegend=False,
             marker=dict(color=[palette.kind_colour(kind) for kind in steps["kind"]], line_width=0),
-            customdata=np.stack([steps["lane"], steps["id"], steps["count"]], axis=1),
+            customdata=np.where((steps["lane"] == "flow") & (steps["count"] == 1), steps["id"], -1).tolist(),
         )
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ MARKED_PORTS = 2500  # up to this many ports every port has its own point to cli
 
 
 def heat(result, bin: int, selected: int | None = None) -> go.Figure:
-    """Links coloured by utilisation during a bin; points near the sending end carry the port id as customdata."""
+    """Links coloured by utilisation during a bin; points near the sending end have the port id as customdata."""
     network, series = result.network, result.series
     share = series.utilisation(bin) if series.n_bins else np.zeros(len(network.port_src))
     figure = go.Figure()
@@ -27,6 +27,7 @@ def heat(result, bin: int, selected: int | None = None) -> go.Figure:
     _add_ports(figure, result, marked, share, bin, apart)
     add_nodes(figure, network)
     style.drawing(figure, drawing_height(network) + 40)
+    figure.update_traces(unselected=dict(marker=dict(opacity=1)), selector=dict(mode="markers"))
     figure.update_layout(uirevision="network", clickmode="event+select")
     return figure
 
@@ -72,10 +73,9 @@ def _add_ports(figure: go.Figure, result, ports: np.ndarray, share: np.ndarray, 
             y=points[:, 1],
             mode="markers",
             showlegend=False,
-            customdata=ports[:, None],
+            customdata=ports.tolist(),
             text=_port_texts(result, ports, share, bin),
             hoverinfo="text",
-            unselected=dict(marker=dict(opacity=1)),
             marker=dict(
                 size=7 if len(ports) < 400 else 4,
                 color=100 * share[ports],

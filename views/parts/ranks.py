@@ -43,7 +43,11 @@ def choose(result) -> tuple[list[int], dict[int, str]]:
         st.session_state[VIEW_KEY] = options[0]
     left, right = st.columns([1, 2])
     view = left.selectbox(
-        "Ranks shown", options, key=VIEW_KEY, help=f"Of {len(everyone):,} ranks, at most {MOST_ROWS} at a time"
+        "Ranks shown",
+        options,
+        key=VIEW_KEY,
+        persist_state="session",
+        help=f"Of {len(everyone):,} ranks, at most {MOST_ROWS} at a time",
     )
     if view == PATH:
         shown = list(dict.fromkeys(result.critical_path["rank"].tolist()))[:MOST_ROWS]
@@ -54,6 +58,7 @@ def choose(result) -> tuple[list[int], dict[int, str]]:
             "Ranks",
             everyone.tolist(),
             key=KEY,
+            persist_state="session",
             max_selections=MOST_ROWS,
             format_func=lambda rank: names.get(rank, f"rank {rank}"),
         )

@@ -1,0 +1,231 @@
+"""A newcomer's journey in a real browser: preset, run, cancel, finish, scrub, share; nothing leaves the machine."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+BROWSER_ARGUMENTS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+LONG_MS = 180_000  # the first run compiles the kernel
+
+
+def need_browser():
+    missing = "no chromium on this machine: apt-get install -y chromium" if CHROMIUM is None else None
+    try:
+        import playwright.sync_api  # noqa: F401
+    except ImportError:
+        missing = "playwright is not installed: pip install -r tests/requirements.txt"
+    if missing and (os.environ.get("CI") or os.environ.get("REQUIRE_BROWSER")):
+        pytest.fail(missing)
+    if missing:
+        pytest.skip(missing)
+
+
+@pytest.fixture(scope="module")
+def address():
+    """The app, served on a free port for the length of these tests."""
+    need_browser()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(300):
+            try:
+                if urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).read() == b"ok":
+                    break
+            except OSError:
+                time.sleep(0.1)
+        else:
+            pytest.fail(f"the app did not come up: {' '.join(command)}")
+        yield url
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+@pytest.fixture
+def browse(tmp_path):
+    """A function that opens a fresh browser; afterwards: no console error, no request to anywhere else."""
+    from playwright.sync_api import sync_playwright
+
+    complaints, outside, contexts = [], [], []
+
+    def watch(page):
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: None if _at_home(request.url) else outside.append(request.url))
+        page.on("websocket", lambda socket: None if _at_home(socket.url) else outside.append(socket.url))
+        page.set_default_timeout(30_000)
+        return page
+
+    with sync_playwright() as playwright:
+
+        def open_browser(width=1440):
+            context = playwright.chromium.launch_persistent_context(
+                tmp_path / f"profile{len(contexts)}", executable_path=CHROMIUM, args=BROWSER_ARGUMENTS,
+                viewport={"width": width, "height": 900},
+            )  # fmt: skip
+            contexts.append(context)
+            return watch(context.new_page())
+
+        yield open_browser
+        for context in contexts:
+            context.close()
+    assert complaints == []
+    assert outside == []
+
+
+def _at_home(url):
+    return re.match(r"(https?|wss?)://127\.0\.0\.1[:/]|data:|blob:|about:", url) is not None
+
+
+def choose(page, preset):
+    page.get_by_role("combobox", name="Preset").click()
+    page.get_by_role("option", name=preset).click()
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def settled(page):
+    """Wait until the script has run to its end."""
+    page.wait_for_timeout(300)
+    page.wait_for_function("!document.querySelector('[data-testid=\"stStatusWidget\"]')")
+
+
+def go(page, name):
+    page.get_by_role("link", name=name, exact=True).click()
+    page.get_by_role("heading", name=name, exact=True).wait_for()
+    settled(page)
+
+
+def test_first_result_in_two_clicks(address, browse):
+    page = browse()
+    page.goto(address)
+    press(page, "Run")
+    page.get_by_text("Iteration time").wait_for(timeout=LONG_MS)
+    assert page.get_by_test_id("stMetricValue").count() == 8
+    page.locator(".js-plotly-plot").first.wait_for()
+
+
+def test_cancel_one_finish_one_scrub_and_share(address, browse):
+    page = browse()
+    page.goto(address)
+    choose(page, "GPT-7B on 64 GPUs")
+    page.get_by_text("Memory of each GPU").wait_for()
+    assert page.locator(".js-plotly-plot").count() == 3
+    press(page, "Run")
+    page.get_by_test_id("stProgress").wait_for()
+    page.get_by_text(re.compile(r"Simulating every packet: \d+ %")).wait_for(timeout=LONG_MS)
+    page.get_by_text("Flows finished").wait_for()
+    press(page, "Cancel")
+    page.get_by_text("Partial result (cancelled)").wait_for()
+    page.get_by_text("Simulated so far").wait_for()
+    go(page, "Timeline")
+    page.get_by_text("Partial result (cancelled)").wait_for()
+
+    go(page, "Build")
+    choose(page, "A small GPT on two servers")
+    settled(page)
+    press(page, "Run")
+    page.get_by_text("Iteration time").wait_for(timeout=LONG_MS)
+    time_shown = page.get_by_test_id("stMetricValue").first.inner_text()
+    go(page, "Timeline")
+    press(page, "Zoom to it")
+    click_a_flow(page)
+
+    go(page, "Network")
+    scrub(page)
+    click_a_port(page)
+    press(page, "Play")
+    page.get_by_role("button", name="Pause", exact=True).wait_for()
+    press(page, "Pause")
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+
+    shared = page.url
+    assert "scenario=" in shared
+    other = browse()
+    other.goto(shared.replace("/network", "/"))
+    other.get_by_text("16 GPUs and").wait_for()
+    go(other, "Run")
+    other.get_by_text("Iteration time").wait_for()
+    assert other.get_by_test_id("stMetricValue").first.inner_text() == time_shown
+
+
+def scrub(page):
+    """Move the time slider with the keyboard; the picture follows."""
+    thumb = page.get_by_role("slider").first
+    before = page.get_by_text(re.compile(r"^Between ")).inner_text()
+    thumb.press("Home")
+    page.get_by_text(re.compile(r"^Between 0 s and ")).wait_for()
+    for _ in range(3):
+        thumb.press("ArrowRight")
+    page.wait_for_function("before => !document.body.innerText.includes(before)", arg="Between 0 s and ")
+    assert page.get_by_text(re.compile(r"^Between ")).inner_text() != before
+
+
+def click_a_port(page):
+    """Click the dot of a port in the drawing; its detail opens below."""
+    settled(page)
+    before = page.get_by_role("heading", name=re.compile("^Port ")).inner_text()
+    ports = (
+        page.locator(".js-plotly-plot")
+        .first.locator(".scatterlayer .trace")
+        .nth(port_trace(page))
+        .locator("path.point")
+    )
+    for index in (0, 7, 19):
+        box = ports.nth(index).bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_timeout(800)
+        if page.get_by_role("heading", name=re.compile("^Port ")).inner_text() != before:
+            return
+    pytest.fail(f"clicks on three ports left the page at {before!r}")
+
+
+def port_trace(page):
+    """Which trace of the drawing holds the ports (the one with customdata)."""
+    return page.evaluate("document.querySelector('.js-plotly-plot').data.findIndex(trace => trace.customdata)")
+
+
+def click_a_flow(page):
+    """Click the bar of a flow in the Gantt chart; the close look below turns to it."""
+    settled(page)
+    chart = page.locator(".js-plotly-plot").nth(1)
+    chosen = page.get_by_role("combobox", name="Flow").input_value()
+    bars = chart.locator(".barlayer .trace.bars").filter(has=page.locator("path")).all()
+    for bar in bars[::-1]:
+        box = bar.locator("path").last.bounding_box()
+        if box and box["width"] > 4:
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            page.wait_for_timeout(800)
+            if page.get_by_role("combobox", name="Flow").input_value() != chosen:
+                return
+    pytest.fail(f"clicks on bars left the page at {chosen!r}")
+
+
+@pytest.mark.parametrize("width", [1440, 420])
+def test_no_page_is_wider_than_its_window(address, browse, width):
+    page = browse(width)
+    page.goto(address)
+    page.get_by_text("Ready:").wait_for()
+    settled(page)
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("one => one.scrollWidth") <= main.evaluate("one => one.clientWidth")

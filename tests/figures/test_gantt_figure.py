@@ -1,0 +1,91 @@
+"""The Gantt chart: bars at their times in their colours, the critical path marked, never too many shapes."""
+
+import numpy as np
+import pytest
+
+from sim.preset import load_preset
+from tests import fabricate
+from views.figures.gantt import gantt
+from views.parts import palette
+
+MOST_SHAPES = 20_000
+
+
+def shapes(figure):
+    return sum(len(trace.x) for trace in figure.data if trace.type == "bar")
+
+
+def test_one_flow_zoomed_in_is_one_bar_at_its_times(gpt):
+    flow = gpt.flows[gpt.flows["kind"] == "PP"].iloc[3]
+    window = (flow["start_s"], flow["start_s"] + flow["fct_s"])
+    figure = gantt(gpt, [int(flow["src"]), int(flow["dst"])], window)
+    (bars,) = [trace for trace in figure.data if trace.name == "PP"]
+    at = [index for index, id in enumerate(bars.customdata) if id == flow["flow_id"]]
+    assert len(at) == 1
+    scale = 1e-3 if window[1] >= 1e-3 else 1e-6
+    np.testing.assert_allclose([bars.base[at[0]], bars.x[at[0]]], [flow["start_s"] / scale, flow["fct_s"] / scale])
+    assert bars.marker.color == palette.KINDS["PP"]
+
+
+def test_only_bars_of_one_flow_name_a_flow(gpt):
+    figure = gantt(gpt, [0, 8], (0.0, gpt.end_s))
+    for trace in figure.data:
+        if trace.type == "bar" and trace.name:
+            flows = trace.name in ("PP", "DP", "embedding")
+            assert (min(trace.customdata) >= 0) if flows else (max(trace.customdata) == -1)
+
+
+def test_the_chosen_flow_gets_a_halo_if_its_sender_is_shown(gpt):
+    flow = int(gpt.flows.index[gpt.flows["src"] == 0][0])
+    assert any(trace.name == "flow below" for trace in gantt(gpt, [0], (0.0, gpt.end_s), chosen=flow).data)
+    assert not any(trace.name == "flow below" for trace in gantt(gpt, [1], (0.0, gpt.end_s), chosen=flow).data)
+
+
+def test_rows_are_named_after_ranks_below_the_critical_path(gpt):
+    figure = gantt(gpt, [0, 8], (0.0, gpt.end_s), {0: "rank 0 (stage 0)"})
+    assert list(figure.layout.yaxis.ticktext) == ["critical path", "rank 0 (stage 0)", "rank 8"]
+    assert figure.layout.xaxis.title.text == "time (ms)"
+
+
+def test_the_strip_shows_the_whole_path_and_outlines_only_ranks_on_show(gpt):
+    figure = gantt(gpt, [0], (0.0, gpt.end_s))
+    (strip,) = [trace for trace in figure.data if trace.type == "bar" and set(trace.y) == {-1.0}]
+    assert np.sum(strip.x) * 1e-3 == pytest.approx((gpt.critical_path["end_s"] - gpt.critical_path["start_s"]).sum())
+    (outline,) = [trace for trace in figure.data if trace.name == "on the critical path"]
+    on_rank_0 = (gpt.critical_path["rank"] == 0).any()
+    assert bool(len(outline.x)) == on_rank_0
+
+
+def test_steps_in_a_row_share_one_outline(gpt):
+    ranks = sorted(set(gpt.critical_path["rank"].tolist()))
+    (outline,) = [trace for trace in gantt(gpt, ranks, (0.0, gpt.end_s)).data if trace.name == "on the critical path"]
+    boxes = sum(x is None for x in outline.x)
+    assert 1 <= boxes < len(gpt.critical_path) / 2
+
+
+@pytest.mark.parametrize("preset, ranks", [("gpt-13b-128", 32), ("gpt-7b-64", 16)])
+def test_large_runs_stay_drawable(preset, ranks):
+    result = fabricate.result(load_preset(preset))
+    world = result.scenario.cluster.gpus
+    figure = gantt(result, list(range(0, world, world // ranks)), (0.0, result.end_s))
+    assert 200 < shapes(figure) < MOST_SHAPES
+
+
+def test_crowded_compute_is_drawn_as_shares_within_the_lane(gpt, monkeypatch):
+    monkeypatch.setattr("sim.result_lanes.TASKS_PER_RANK", 1)
+    figure = gantt(gpt, [0], (0.0, gpt.end_s))
+    forward = next(trace for trace in figure.data if trace.name == "forward")
+    assert max(forward.width) <= 0.36 + 1e-9 and min(forward.width) > 0
+    assert "% of this stretch" in forward.text[0]
+
+
+def test_a_run_stopped_early_is_drawn_up_to_its_end(stopped):
+    figure = gantt(stopped, [0, 8], (0.0, stopped.end_s))
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    assert max(np.max(np.asarray(trace.base) + np.asarray(trace.x)) for trace in bars) <= stopped.end_s * 1e3 * (
+        1 + 1e-6
+    )
+
+
+def test_an_empty_window_is_an_empty_chart_not_an_error(gpt):
+    assert gantt(gpt, [0], (10.0, 11.0)).layout.xaxis.title.text == "time (s)"

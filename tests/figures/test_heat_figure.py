@@ -1,0 +1,53 @@
+"""The network at a moment: colours follow utilisation, points carry their port."""
+
+import numpy as np
+
+from views.figures import heat as heat_module
+from views.figures.heat import heat
+from views.parts import palette
+
+
+def port_points(figure):
+    (trace,) = [trace for trace in figure.data if trace.customdata is not None]
+    return trace
+
+
+def test_every_port_can_be_clicked_and_shows_its_own_utilisation(incast):
+    trace = port_points(heat(incast, 5))
+    ports = np.asarray(trace.customdata)
+    assert sorted(ports) == list(range(incast.network.n_ports))
+    np.testing.assert_allclose(np.asarray(trace.marker.color), 100 * incast.series.utilisation(5)[ports])
+
+
+def test_hover_names_the_port_with_speed_queue_marks_and_pauses(incast):
+    text = port_points(heat(incast, 30)).text[1]
+    for part in ("switch0->gpu0", "100 Gb/s", "utilisation 97 %", "deepest queue", "ECN marks", "paused"):
+        assert part in text
+
+
+def test_the_line_of_a_full_link_is_the_hottest_colour(incast):
+    lines = {trace.line.color for trace in heat(incast, 5).data if trace.mode == "lines"}
+    assert palette.heat(11.5 / 12) in lines  # the receiver's port at 97 %
+
+
+def test_selected_port_gets_a_halo_below_the_colours(incast):
+    names = [trace.name for trace in heat(incast, 5, selected=1).data]
+    assert names[0] == "selected port"
+
+
+def test_large_networks_draw_the_busier_direction_only(gpt, monkeypatch):
+    monkeypatch.setattr(heat_module, "DIRECTIONS_APART", 10)
+    monkeypatch.setattr(heat_module, "MARKED_PORTS", 10)
+    ports = np.asarray(port_points(heat(gpt, 50)).customdata)
+    share = gpt.series.utilisation(50)
+    assert len(ports) == gpt.network.n_ports // 2
+    assert (share[ports] >= share[ports ^ 1]).all()
+
+
+def test_heat_colours_get_darker_all_the_way():
+    def lightness(colour):
+        red, green, blue = (int(part) for part in colour[4:-1].split(","))
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    steps = [lightness(palette.heat(share)) for share in np.linspace(0.2, 1, 30)]
+    assert (np.diff(steps) < 0).all()

@@ -1,0 +1,53 @@
+"""One port over time: the curves are the series, thresholds and pauses are where they belong."""
+
+import numpy as np
+
+from views.figures.port import active_flows, ecn_thresholds, port
+
+
+def trace(figure, name):
+    (found,) = [one for one in figure.data if one.name == name]
+    return found
+
+
+def test_curves_are_the_series_in_readable_units(incast):
+    figure = port(incast, 1)
+    queue = np.asarray(trace(figure, "deepest queue").y)
+    np.testing.assert_allclose(queue[:-1] * 1e6, incast.series.max_queue_bytes[1])
+    np.testing.assert_allclose(np.asarray(trace(figure, "utilisation").y)[:-1], 100 * incast.series.utilisation_of(1))
+    assert np.asarray(trace(figure, "ECN marks").y).sum() == incast.ports["ecn_marks"][1]
+    titles = [figure.layout[name].title.text for name in ("yaxis", "yaxis2", "yaxis3", "yaxis4", "xaxis4")]
+    assert titles == ["utilisation (%)", "queue (MB)", "ECN marks<br>per bin", "flows", "time (µs)"]
+
+
+def test_thresholds_are_drawn_and_named(incast):
+    assert list(ecn_thresholds(incast, 1).values()) == [100_000, 400_000]
+    texts = [annotation.text for annotation in port(incast, 1).layout.annotations]
+    assert "marking begins (kmin)" in texts and "all marked (kmax)" in texts
+
+
+def test_pauses_are_shaded_where_they_were(incast):
+    bands = [shape for shape in port(incast, 1).layout.shapes if shape.type == "rect"]
+    stopped = np.flatnonzero(incast.series.paused_s[1])
+    edges = incast.series.edges_s * 1e6
+    assert len(bands) == 1
+    np.testing.assert_allclose([bands[0].x0, bands[0].x1], [edges[stopped[0]], edges[stopped[-1] + 1]])
+    assert not [shape for shape in port(incast, 0).layout.shapes if shape.type == "rect"]
+
+
+def test_active_flows_are_counted_per_bin(incast, gpt):
+    assert set(active_flows(incast, 1)[:-3]) == {4} and active_flows(incast, 0).sum() == 0
+    flows = gpt.flows
+    for port_id in (41, 48):
+        through = flows.iloc[gpt.flows_through(port_id)]
+        edges = gpt.series.edges_s
+        slow = [
+            ((through["start_s"] < edges[bin + 1]) & (through["delivered_s"] > edges[bin])).sum()
+            for bin in range(gpt.series.n_bins)
+        ]
+        np.testing.assert_array_equal(active_flows(gpt, port_id), slow)
+
+
+def test_the_chosen_moment_is_marked(incast):
+    lines = [shape for shape in port(incast, 1, at_s=50e-6).layout.shapes if shape.line.dash == "dot"]
+    assert len(lines) == 4 and {round(line.x0) for line in lines} == {50}

@@ -1,0 +1,142 @@
+"""Build page: presets, edits checked at once, faults, and the link that restores everything."""
+
+import pytest
+
+from sim.preset import list_presets, load_preset, to_link
+from tests.pages.app_under_test import linked, opened, press, widget
+
+
+def said(app):
+    """Everything the page says besides headings."""
+    return " ".join(
+        one.value for one in [*app.caption, *app.error, *app.success, *app.warning, *app.info, *app.markdown]
+    )
+
+
+def test_opens_on_a_preset_ready_to_run(app):
+    assert not app.exception and not app.error
+    assert [title.value for title in app.title] == ["Build"]
+    assert widget(app.selectbox, "Preset").value == "incast-16"
+    assert app.success[0].value.startswith("Ready: 16 flows")
+    assert not widget(app.button, "Run").disabled
+    assert len(app.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize("name", list_presets())
+def test_every_preset_can_be_chosen_and_is_ready(app, name):
+    widget(app.selectbox, "Preset").select(name).run()
+    assert not app.exception and not app.error
+    assert app.success[0].value.startswith("Ready")
+    assert linked(app).digest() == load_preset(name).digest()
+    model = load_preset(name).model is not None
+    assert len(app.get("plotly_chart")) == (3 if model else 1)
+
+
+def test_an_edit_changes_scenario_and_link_and_can_be_undone(app):
+    widget(app.number_input, "NIC speed (Gb/s)").set_value(200.0).run()
+    assert linked(app).cluster.nic_gbps == 200
+    assert "You have changed it" in said(app)
+    press(app, "Undo all changes")
+    assert widget(app.number_input, "NIC speed (Gb/s)").value == load_preset("incast-16").cluster.nic_gbps
+    assert linked(app).digest() == load_preset("incast-16").digest()
+
+
+@pytest.mark.parametrize(
+    "preset, section, label, value, line",
+    [
+        ("gpt-7b-64", "Cluster", "GPUs", 60, "cluster.gpus = 60: must be whole servers of cluster.gpus_per_node = 8; the nearest are 56 and 64"),
+        ("gpt-7b-64", "Workload", "Tensor parallel (TP)", 3, "parallelism.tp = 3: must divide cluster.gpus_per_node = 8"),
+        ("gpt-7b-64", "Workload", "Pipeline stages (PP)", 5, "parallelism.pp = 5: must divide model.layers = 36"),
+        ("gpt-7b-64", "Workload", "Data parallel (DP)", 23, "the nearest that work"),
+        ("incast-16", "Cluster", "GPUs", 1, "cluster.gpus = 1: must be at least 2"),
+        ("incast-16", "Cluster", "NIC speed (Gb/s)", -100.0, "cluster.nic_gbps = -100.0: must be more than 0"),
+        ("incast-16", "Workload", "Receiving GPU", 99, "traffic.receiver = 99: there is no such GPU"),
+        ("incast-16", "Transport", "ECN kmin (kB)", 9000.0, "transport.ecn_kmin_kb = 9000: must be at most"),
+        ("incast-16", "Transport", "Payload per packet (B)", 0, "transport.payload_bytes = 0: must be at least 1"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_clear_line_and_run_is_off(app, preset, section, label, value, line):
+    widget(app.selectbox, "Preset").select(preset).run()
+    if section != "Cluster":
+        app.segmented_control(key="section").set_value(section).run()
+    if label.startswith("ECN kmin"):
+        widget(app.number_input, "ECN kmax (kB)").set_value(400.0).run()
+    widget(app.number_input, label).set_value(value).run()
+    assert not app.exception
+    assert len(app.error) == 1 and line in app.error[0].value and "\n" not in app.error[0].value
+    assert widget(app.button, "Run").disabled
+    press(app, "Undo all changes")
+    assert not app.error and not widget(app.button, "Run").disabled
+
+
+def test_a_field_left_empty_means_its_default(app):
+    widget(app.selectbox, "Preset").select("gpt-7b-64").run()
+    app.segmented_control(key="section").set_value("Workload").run()
+    widget(app.number_input, "Data parallel (DP)").set_value(None).run()
+    assert not app.error
+    assert linked(app).parallelism.dp == 4
+
+
+def test_a_model_too_large_is_said_with_bytes_and_may_still_run(app):
+    widget(app.selectbox, "Preset").select("gpt-7b-64").run()
+    app.segmented_control(key="section").set_value("Workload").run()
+    widget(app.selectbox, "Model").select("gpt-175b").run()
+    assert "does not fit: stage" in app.warning[0].value and "of the 80.0 GB" in app.warning[0].value
+    assert not widget(app.button, "Run").disabled
+
+
+def test_changing_topology_drops_the_sizes_of_the_old_one(app):
+    widget(app.selectbox, "Preset").select("leaf-spine-oversubscribed").run()
+    widget(app.selectbox, "Topology").select("fat-tree").run()
+    assert not app.error and not app.exception
+    assert linked(app).cluster.topology == "fat-tree"
+    assert "Leaf switches" not in [one.label for one in app.number_input]
+
+
+def test_workload_can_be_swapped_between_model_and_traffic(app):
+    widget(app.selectbox, "Preset").select("gpt-7b-64").run()
+    app.segmented_control(key="section").set_value("Workload").run()
+    app.segmented_control(key="workload").set_value("Plain traffic").run()
+    assert not app.error and "Pattern" in [one.label for one in app.selectbox]
+    app.segmented_control(key="workload").set_value("Training a model").run()
+    assert not app.error and "Model" in [one.label for one in app.selectbox]
+
+
+def test_faults_are_added_edited_and_removed(app):
+    app.segmented_control(key="section").set_value("Faults").run()
+    press(app, "Add a fault")
+    assert len(linked(app).faults) == 1
+    widget(app.selectbox, "What happens").select("degrade").run()
+    widget(app.number_input, "New rate / old").set_value(0.25).run()
+    widget(app.number_input, "At (µs)").set_value(50.0).run()
+    (fault,) = linked(app).faults
+    assert (fault.kind, fault.rate_factor, fault.at_us) == ("degrade", 0.25, 50)
+    widget(app.number_input, "New rate / old").set_value(-1.0).run()
+    assert "rate_factor" in app.error[0].value and widget(app.button, "Run").disabled
+    press(app, "Remove")
+    assert not app.error and not linked(app).faults
+
+
+def test_an_opened_link_restores_the_whole_scenario():
+    scenario = load_preset("link-failure").replace_all({"transport.payload_bytes": 4000, "cluster.ecmp_seed": 7})
+    app = opened(to_link(scenario))
+    assert not app.exception and not app.error
+    assert linked(app) == scenario
+    assert widget(app.number_input, "ECMP hash seed").value == 7
+
+
+@pytest.mark.parametrize("text", ["1nonsense", "9eNo9", "", "1" + "A" * 50])
+def test_a_damaged_link_is_said_in_one_line_and_the_app_goes_on(text):
+    app = opened(text)
+    assert not app.exception
+    assert len(app.error) == (1 if text else 0)
+    if text:
+        assert app.error[0].value.startswith("The link could not be opened: this link")
+    assert not widget(app.button, "Run").disabled
+
+
+def test_edits_survive_a_visit_to_another_page(app):
+    widget(app.number_input, "NIC speed (Gb/s)").set_value(200.0).run()
+    app.switch_page("views/network.py").run()
+    app.switch_page("views/build.py").run()
+    assert widget(app.number_input, "NIC speed (Gb/s)").value == 200

@@ -1,0 +1,71 @@
+"""Network page: time scrubbed and played, a port chosen by list or by click."""
+
+from tests.pages.app_under_test import go, press, run_now, widget
+
+
+def test_without_a_result_the_page_says_how_to_get_one(app):
+    go(app, "network")
+    assert app.info[0].value == "Nothing has been simulated yet." and not app.get("plotly_chart")
+
+
+def test_opens_at_the_busiest_moment_on_the_most_troubled_port(finished):
+    go(finished, "network")
+    assert len(finished.get("plotly_chart")) == 2
+    assert finished.subheader[0].value == "Port switch0->gpu16"
+    assert [metric.label for metric in finished.metric] == [
+        "Mean utilisation",
+        "Deepest queue",
+        "ECN marks",
+        "Paused by PFC",
+    ]
+
+
+def test_scrubbing_moves_the_moment(finished):
+    go(finished, "network")
+    finished.select_slider[0].set_value(0).run()
+    assert any(caption.value.startswith("Between 0 s and") for caption in finished.caption)
+    finished.select_slider[0].set_value(63).run()
+    assert not finished.exception
+    assert any("and 1.30 ms" in caption.value for caption in finished.caption)
+
+
+def test_any_port_can_be_chosen_by_name(finished):
+    go(finished, "network")
+    port = widget(finished.selectbox, "Port")
+    port.select_index(3).run()
+    assert not finished.exception
+    assert finished.subheader[0].value.startswith("Port gpu")
+
+
+def test_play_starts_and_pauses(finished):
+    go(finished, "network")
+    before = finished.select_slider[0].value
+    press(finished, "Play")
+    assert "Pause" in [button.label for button in finished.button]
+    assert finished.select_slider[0].value > before
+    press(finished, "Pause")
+    assert "Play" in [button.label for button in finished.button]
+
+
+def test_a_new_run_forgets_the_port_of_the_old_one(finished):
+    go(finished, "network")
+    go(finished, "build")
+    widget(finished.selectbox, "Preset").select("gpt-small-16").run()
+    run_now(finished)
+    go(finished, "network")
+    assert not finished.exception and "switch0" not in finished.subheader[0].value
+
+
+def test_moment_and_port_are_kept_while_on_another_page(finished):
+    go(finished, "network")
+    finished.select_slider[0].set_value(7).run()
+    widget(finished.selectbox, "Port").select_index(5).run()
+    heading = finished.subheader[0].value
+    go(go(finished, "timeline"), "network")
+    assert finished.select_slider[0].value == 7 and finished.subheader[0].value == heading
+
+
+def test_partial_results_are_drawn_and_marked(app):
+    run_now(app, stop_after=0.3)
+    go(app, "network")
+    assert "Partial result" in app.warning[0].value and len(app.get("plotly_chart")) == 2

@@ -1,0 +1,94 @@
+"""Run page: from the button to progress, cancel, figures, notices, and every way a run can end."""
+
+import pytest
+
+from sim.preset import load_preset
+from tests.pages.app_under_test import go, opened, press, run_now, widget
+
+
+def figures(app):
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_without_a_run_the_page_offers_one(app):
+    go(app, "run")
+    assert app.info[0].value == "Nothing has been simulated yet."
+    press(app, "Run this scenario")
+    assert "Cancel" in [button.label for button in app.button]
+
+
+def test_run_button_starts_the_chosen_preset_and_shows_the_compilation(app, scripted):
+    press(app, "Run")
+    assert [title.value for title in app.title] == ["Run"]
+    assert scripted.latest.scenario == load_preset("incast-16")
+    assert "Compiling the kernel (first run only)" in app.get("progress")[0].proto.text
+
+
+def test_progress_says_what_is_done_and_what_is_left(app, scripted):
+    press(app, "Run")
+    scripted.latest.run_to(0.25)
+    app.run()
+    bar = app.get("progress")[0].proto
+    assert bar.value == 25 and bar.text == "Simulating every packet: 25 %, about 4 s left"
+    assert figures(app) == {
+        "Simulated time": "250 µs",
+        "Packet-hops": "250 k",
+        "Flows finished": "4 of 16",
+        "Bytes left": "12.0 MB",
+    }
+
+
+def test_finished_run_shows_its_headline_figures(finished):
+    shown = figures(finished)
+    assert list(shown) == [
+        "Iteration time", "Mean flow completion", "99th percentile", "Slowest flow", "ECN marks", "PFC pauses", "Deepest queue", "Packets dropped",
+    ]  # fmt: skip
+    assert shown["Iteration time"] == "1.30 ms"
+    assert not finished.warning and "16 of 16 flows finished" in " ".join(one.value for one in finished.caption)
+    assert [button.label for button in finished.get("download_button")] == ["Download CSV", "Download parquet"]
+
+
+def test_cancel_keeps_the_partial_result_and_marks_it(app, scripted):
+    press(app, "Run")
+    scripted.latest.run_to(0.5)
+    app.run()
+    press(app, "Cancel")
+    app.run()
+    assert scripted.latest.state == "cancelled"
+    assert "Partial result (cancelled)" in app.warning[0].value and "flows unfinished" in app.warning[0].value
+    assert "Simulated so far" in figures(app) and "Iteration time" not in figures(app)
+
+
+def test_a_failed_run_is_one_line_and_a_way_back(app, scripted):
+    press(app, "Run")
+    scripted.latest.fail("deadlock: rank 3 waits for rank 4 waits for rank 3")
+    app.run()
+    assert [error.value for error in app.error] == ["deadlock: rank 3 waits for rank 4 waits for rank 3"]
+    assert not app.exception
+    press(app, "Back to Build")
+    assert [title.value for title in app.title] == ["Build"]
+
+
+def test_slowdown_can_be_shown_instead_of_time(finished):
+    finished.segmented_control(key="measure").set_value("Slowdown").run()
+    assert not finished.exception
+    assert any("1 is undisturbed" in caption.value for caption in finished.caption)
+
+
+def test_a_result_of_another_scenario_says_so(finished):
+    go(finished, "build")
+    widget(finished.selectbox, "Preset").select("link-failure").run()
+    go(finished, "run")
+    assert "not of the scenario as it now stands" in finished.info[0].value
+
+
+def test_a_finished_result_is_there_for_whoever_opens_the_same_link(finished):
+    other = go(opened(), "run")
+    assert figures(other)["Iteration time"] == "1.30 ms"
+
+
+@pytest.mark.parametrize("name", ["gpt-small-16", "link-failure", "parallel-links"])
+def test_other_presets_run_too(app, name):
+    widget(app.selectbox, "Preset").select(name).run()
+    run_now(app)
+    assert not app.exception and "Iteration time" in figures(app)
