@@ -14,6 +14,7 @@ from views.parts import draft, faults, fields, link, page, preview, session
 from views.parts.words import plural, roughly, show_count
 
 SECTIONS = ("Cluster", "Workload", "Transport", "Faults")
+LAST_LEGAL = "last legal scenario"
 TRAINING, TRAFFIC = "Training a model", "Plain traffic"
 
 
@@ -26,10 +27,12 @@ def main() -> None:
     with form:
         edit(scenario, network)
     with picture:
-        if scenario is not None and network is not None:
+        if problem is None:
             show(scenario, network)
-        else:
-            st.caption("The drawing returns when the scenario is legal again.")
+            st.session_state[LAST_LEGAL] = scenario, network
+        elif LAST_LEGAL in st.session_state:
+            st.caption("Not what is on the left, but the last scenario that was legal:")
+            show(*st.session_state[LAST_LEGAL])
 
 
 def check():
@@ -46,16 +49,16 @@ def check():
 
 
 def choose_preset() -> None:
-    names = list_presets()
-    titles = {name: load_preset(name).title or name for name in names}
-    st.session_state.setdefault("preset", draft.data().get("name") if draft.data().get("name") in names else None)
+    presets = {name: load_preset(name) for name in list_presets()}
+    names = sorted(presets, key=lambda name: (presets[name].model is not None, presets[name].cluster.gpus, name))
+    st.session_state.setdefault(draft.PRESET, draft.data().get("name") if draft.data().get("name") in names else None)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     left.selectbox(
         "Preset",
         names,
-        index=None if st.session_state["preset"] is None else 0,
-        key="preset",
-        format_func=lambda name: titles.get(name, name),
+        index=None if st.session_state[draft.PRESET] is None else 0,
+        key=draft.PRESET,
+        format_func=lambda name: presets[name].title or name,
         on_change=_load_preset,
         placeholder="Own scenario",
         persist_state="session",
@@ -67,7 +70,7 @@ def choose_preset() -> None:
 
 
 def _load_preset() -> None:
-    name = st.session_state["preset"]
+    name = st.session_state[draft.PRESET]
     if name:
         draft.load(load_preset(name))
 

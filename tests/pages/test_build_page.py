@@ -123,6 +123,16 @@ def test_an_opened_link_restores_the_whole_scenario():
     assert not app.exception and not app.error
     assert linked(app) == scenario
     assert widget(app.number_input, "ECMP hash seed").value == 7
+    assert widget(app.selectbox, "Preset").value == "link-failure" and "You have changed it" in said(app)
+    press(app, "Undo all changes")
+    assert linked(app) == load_preset("link-failure")
+
+
+def test_a_link_to_no_preset_is_an_own_scenario():
+    app = opened(to_link(load_preset("incast-16").replace("name", "mine")))
+    assert widget(app.selectbox, "Preset").value is None and not app.error
+    widget(app.selectbox, "Preset").select("parallel-links").run()
+    assert linked(app) == load_preset("parallel-links")
 
 
 @pytest.mark.parametrize("text", ["1nonsense", "9eNo9", "", "1" + "A" * 50])

@@ -10,6 +10,7 @@ from sim.scenario import Scenario
 from sim.scenario_cluster import SIZES_USED_BY
 
 FIRST_PRESET = "incast-16"
+PRESET = "preset"  # key of the widget that chooses one
 WIDGET = "field:"  # prefix of the widget keys that show a key of the draft
 TRAINING = {"model": {"name": "gpt-7b"}, "parallelism": {"tp": 8, "pp": 2}}
 TRAFFIC = {"traffic": {"pattern": "incast", "flow_bytes": 1_000_000}}
@@ -24,14 +25,16 @@ def data() -> dict:
 
 
 def load(scenario: Scenario) -> None:
-    """Make a scenario the draft; every widget shows its values from now on."""
+    """Make a scenario the draft, its preset (or itself) what undo returns to; every widget shows its values from now on."""
+    origin = load_preset(scenario.name) if scenario.name in list_presets() else scenario
     st.session_state["draft"] = _plain(scenario.given())
-    st.session_state["draft_origin"] = copy.deepcopy(st.session_state["draft"])
+    st.session_state["draft_origin"] = _plain(origin.given())
+    st.session_state.pop(PRESET, None)
     _forget_widgets()
 
 
 def undo() -> None:
-    """Back to what was loaded last."""
+    """Back to the preset, or to what was loaded last."""
     st.session_state["draft"] = copy.deepcopy(st.session_state["draft_origin"])
     _forget_widgets()
 

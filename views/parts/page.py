@@ -36,7 +36,7 @@ def need_result():
         st.page_link(PAGES["run"], label="Watch the run", icon=":material/play_arrow:")
     else:
         st.info("Nothing has been simulated yet.", icon=":material/info:")
-        with st.container(horizontal=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
             if st.button("Run this scenario", type="primary", icon=":material/play_arrow:", disabled=scenario is None):
                 session.start_run(scenario)
                 st.switch_page(PAGES["run"])
