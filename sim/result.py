@@ -9,6 +9,7 @@ import pandas as pd
 from sim import result_notices, result_summary, result_tables
 from sim.critical_path import critical_path, shares
 from sim.result_series import PortSeries
+from sim.transport import NEVER_MARKS, marking_thresholds
 from sim.units import PS_PER_S
 
 
@@ -52,7 +53,7 @@ class RawRun:
     end_ps_last: int
     status: str  # finished | cancelled | time limit | deadlock
     notices: list = field(default_factory=list)
-    port_ecn_kmin_bytes: np.ndarray | None = None  # int64[P], None where nothing marks
+    port_ecn_kmin_bytes: np.ndarray | None = None  # int64[P]; None: those of the scenario's transport
     port_ecn_kmax_bytes: np.ndarray | None = None
 
 
@@ -112,6 +113,15 @@ class Result:
     @cached_property
     def notices(self) -> list[str]:
         return list(self.raw.notices) + result_notices.notices(self)
+
+    @cached_property
+    def ecn_thresholds_bytes(self) -> tuple[np.ndarray, np.ndarray]:
+        """(kmin, kmax) of every port, int64[P] each; 0 where nothing is ever marked, as at hosts."""
+        kmin, kmax = self.raw.port_ecn_kmin_bytes, self.raw.port_ecn_kmax_bytes
+        if kmin is None:
+            kmin, kmax, _ = marking_thresholds(self.scenario.transport, self.network)
+        marks = ~self.network.node_is_host[self.network.port_src] & (kmin < NEVER_MARKS)
+        return np.where(marks, kmin, 0), np.where(marks, kmax, 0)
 
     def flow_path(self, flow_id: int) -> list[int]:
         """Ports that the data of a flow cross, in order."""

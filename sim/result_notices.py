@@ -58,21 +58,13 @@ def _quiet_controller(result) -> str | None:
 
 
 def _deepest_queue(result) -> str:
-    raw = result.raw
-    port = int(np.argmax(raw.port_max_queue_bytes))
-    deepest = int(raw.port_max_queue_bytes[port])
-    if not deepest:
+    queues = result.raw.port_max_queue_bytes
+    port = int(np.argmax(queues))
+    if not queues[port]:
         return "no packet ever waited"
-    threshold = _threshold(raw, port)
-    below = f", below its ECN threshold of {show_bytes(threshold)}" if threshold else ""
-    return f"the deepest queue was {show_bytes(deepest)} at {result.network.port_name(port)}{below}"
-
-
-def _threshold(raw, port: int) -> int | None:
-    if raw.port_ecn_kmin_bytes is None or raw.port_ecn_kmin_bytes[port] <= 0:
-        return None
-    kmin = int(raw.port_ecn_kmin_bytes[port])
-    return kmin if raw.port_max_queue_bytes[port] <= kmin else None
+    kmin = int(result.ecn_thresholds_bytes[0][port])
+    below = f", below its ECN threshold of {show_bytes(kmin)}" if kmin >= queues[port] else ""
+    return f"the deepest queue was {show_bytes(int(queues[port]))} at {result.network.port_name(port)}{below}"
 
 
 def _local_only(result) -> str | None:

@@ -206,6 +206,21 @@ def test_tensor_parallel_time_on_nvlink_is_explained(gpt):
     assert any("NVLink" in notice and "TP" in notice for notice in gpt.notices)
 
 
+def test_collectives_that_never_leave_their_server_are_said():
+    result = fabricate.result(fabricate.training(parallelism={"tp": 1, "pp": 4}))
+    (notice,) = [notice for notice in result.notices if "never leave their server" in notice]
+    assert "they load NVLink, not the fabric" in notice
+
+
+def test_thresholds_are_the_transports_scaled_by_rate_and_only_at_switches():
+    raw = fabricate.raw_run(fabricate.scenario(transport={"ecn_kmin_kb": 50.0, "ecn_kmax_kb": 100.0}))
+    raw = dataclasses.replace(raw, port_ecn_kmin_bytes=None, port_ecn_kmax_bytes=None)
+    kmin, kmax = Result(raw).ecn_thresholds_bytes
+    from_switch = ~raw.network.node_is_host[raw.network.port_src]
+    assert set(kmin[from_switch]) == {50_000} and set(kmax[from_switch]) == {100_000}
+    assert not kmin[~from_switch].any() and not kmax[~from_switch].any()
+
+
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_written_tables_read_back_as_they_were(partial, tmp_path, format):
     written = write_tables(partial, tmp_path / "out", format)

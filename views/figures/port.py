@@ -96,14 +96,9 @@ def _queue(figure, result, port_id: int, edges) -> str:
 
 
 def ecn_thresholds(result, port_id: int) -> dict[str, int]:
-    """Queue lengths in bytes from which packets may be, and always are, marked; empty if nothing marks."""
-    raw = result.raw
-    if raw.port_ecn_kmin_bytes is None or raw.port_ecn_kmax_bytes[port_id] <= 0:
-        return {}
-    return {
-        "marking begins (kmin)": int(raw.port_ecn_kmin_bytes[port_id]),
-        "all marked (kmax)": int(raw.port_ecn_kmax_bytes[port_id]),
-    }
+    """Queue lengths in bytes from which packets may be, and always are, marked; empty if nothing marks here."""
+    kmin, kmax = (int(threshold[port_id]) for threshold in result.ecn_thresholds_bytes)
+    return {"marking begins (kmin)": kmin, "all marked (kmax)": kmax} if kmax else {}
 
 
 def _shade_pauses(figure: go.Figure, edges, paused_percent) -> None:
