@@ -46,7 +46,9 @@ class RawRun:
     series_max_queue_bytes: np.ndarray  # int32[P, B]
     series_marks: np.ndarray  # int32[P, B]
     series_paused_ps: np.ndarray  # int64[P, B]
-    counters: dict  # packet_hops, data_packets, ecn_marks, pfc_pauses, drops, retransmits, max_queue_bytes, timeouts
+    counters: (
+        dict  # packet_hops, data_packets, ecn_marks, pfc_pauses, drops, losses, retransmits, max_queue_bytes, timeouts
+    )
     cpu_s: dict  # compile, build, kernel, orchestrate, total
     wall_s: float
     peak_rss_bytes: int

@@ -40,7 +40,7 @@ def _quiet_controller(result) -> str | None:
     """Zero marks, pauses and losses: why changing the controller changes little."""
     raw = result.raw
     counters = raw.counters
-    if counters["ecn_marks"] or counters["pfc_pauses"] or counters["drops"] or not len(raw.acked_ps):
+    if counters["ecn_marks"] or counters["pfc_pauses"] or lost_packets(counters) or not len(raw.acked_ps):
         return None
     control = result.scenario.transport.congestion_control
     name, seen = NAMES[control], f"0 ECN marks, 0 PFC pauses; {_deepest_queue(result)}"
@@ -122,9 +122,14 @@ def _uneven_tiers(result) -> list[str]:
 
 def _losses(result) -> str | None:
     counters = result.raw.counters
-    if not counters["drops"]:
+    if not lost_packets(counters):
         return None
     return (
-        f"{show_count(counters['drops'])} packets were lost, {show_count(counters['retransmits'])} sent again "
+        f"{show_count(lost_packets(counters))} packets were lost ({show_count(counters['drops'])} by full buffers, "
+        f"{show_count(counters['losses'])} on links), {show_count(counters['retransmits'])} sent again "
         f"and {show_count(counters['timeouts'])} timeouts fired."
     )
+
+
+def lost_packets(counters: dict) -> int:
+    return counters["drops"] + counters["losses"]

@@ -48,6 +48,7 @@ def summarise(raw) -> dict:
         "ecn_marks": int(raw.counters["ecn_marks"]),
         "pfc_pauses": int(raw.counters["pfc_pauses"]),
         "drops": int(raw.counters["drops"]),
+        "losses": int(raw.counters["losses"]),
         "retransmits": int(raw.counters["retransmits"]),
         "timeouts": int(raw.counters["timeouts"]),
         "max_queue_bytes": int(raw.counters["max_queue_bytes"]),

@@ -163,7 +163,6 @@ def transport_of(config: HpccConfig, network: Network) -> tuple[Transport, list[
     return Transport(
         congestion_control=config.controller,
         payload_bytes=config.payload_bytes,
-        ack_bytes=88 if config.controller == "hpcc" else 60,
         ack_every=max(1, math.ceil(config.ack_interval_bytes / config.payload_bytes)),
         pfc="dynamic",
         buffer_mb=config.buffer_mib * 1.048576,

@@ -1,0 +1,128 @@
+"""Everything that one run needs, gathered: network, graph of tasks and flows, paths, kernel settings, faults."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.errors import ScenarioError
+from sim.packet.flows import FlowTable
+from sim.packet.state import Settings
+from sim.scenario import Scenario
+from sim.topology.build import all_notices, build_network, fault_ports
+from sim.topology.network import Network
+from sim.topology.routing import base_rtt_ps, explicit_path, route
+from sim.transport import has_window, kernel_settings
+from sim.units import BITS_PER_BYTE, PS_PER_S, ps_from_us
+from sim.workload.build import build_dag, flow_order
+from sim.workload.dag import Dag, FlowKind
+
+
+@dataclass(frozen=True)
+class TimedFault:
+    """A change of some ports at a time: kind as in the scenario, value the rate factor or the loss probability."""
+
+    at_ps: int
+    kind: str
+    ports: np.ndarray
+    value: float
+
+
+@dataclass
+class Case:
+    """F flows of the dag have rows in `table`; `src`, `dst` are node ids, `key` tells flows of a pair apart for ECMP."""
+
+    scenario: Scenario
+    network: Network
+    dag: Dag
+    table: FlowTable
+    settings: Settings
+    faults: list[TimedFault]
+    notices: list[str]
+    src: np.ndarray
+    dst: np.ndarray
+    key: np.ndarray
+    ecmp_seed: int
+
+    @property
+    def packet_hops(self) -> int:
+        """Packet-hops, data and ACKs, of a run without retransmission."""
+        packets = -(-self.table.size_bytes // self.settings.payload_bytes)
+        acks = -(-packets // self.settings.ack_every)
+        return int((packets * np.diff(self.table.data_ptr) + acks * np.diff(self.table.ack_ptr)).sum())
+
+
+def case_of(scenario: Scenario) -> Case:
+    """Build everything that a run of `scenario` needs."""
+    network = build_network(scenario.cluster)
+    dag = build_dag(scenario)
+    src, dst = network.hosts[dag.flow_src], network.hosts[dag.flow_dst]
+    key = entropy(dag)
+    seed = scenario.cluster.ecmp_seed
+    data = route(network, src, dst, key, seed)
+    ack = route(network, dst, src, ~key, seed)
+    if scenario.traffic is not None and any(flow.path or flow.ack_path for flow in scenario.traffic.flows):
+        data, ack = _explicit(scenario, network, data, ack, seed)
+    faults = timed_faults(scenario, network)
+    settings = kernel_settings(
+        scenario.transport, scenario.simulation, network,
+        may_lose=any(fault.kind in ("link-down", "loss") for fault in faults),
+    )  # fmt: skip
+    rtt = base_rtt_ps(network, *data, *ack, settings.payload_bytes)
+    window = np.zeros(dag.n_flows, np.int64)
+    if has_window(scenario.transport) and dag.n_flows:
+        nic_bps = network.port_rate_bps[data[1][data[0][:-1]]]
+        window = np.maximum(1, rtt * (nic_bps / (BITS_PER_BYTE * PS_PER_S))).astype(np.int64)
+    table = FlowTable(dag.flow_bytes.astype(np.int64), window, rtt, dag.flow_draw_key.astype(np.int64), *data, *ack)
+    notices = all_notices(scenario, network)
+    empty = int((dag.flow_bytes == 0).sum())
+    if empty:
+        notices.append(f"{empty} flows have 0 bytes: they end after their path's delay and send nothing")
+    return Case(scenario, network, dag, table, settings, faults, notices, src, dst, key, seed)
+
+
+def entropy(dag: Dag) -> np.ndarray:
+    """int64[F]: what the ECMP hash sees of a flow besides its switch: the pair and the purpose (one queue pair each)."""
+    pair = dag.flow_src.astype(np.int64) * dag.n_ranks + dag.flow_dst
+    own = dag.flow_kind == FlowKind.TRAFFIC
+    return pair * 16 + dag.flow_kind + np.where(own, np.arange(dag.n_flows, dtype=np.int64) << 40, 0)
+
+
+def _explicit(scenario, network, data, ack, seed):
+    """Put the paths that the scenario gives in the place of ECMP's."""
+    order = flow_order(scenario)
+    listed = [scenario.traffic.flows[i] for i in order.tolist()]
+
+    def merged(routed, names):
+        ptr, ports = routed
+        parts = []
+        for f, given in enumerate(names):
+            if given is None:
+                parts.append(ports[ptr[f] : ptr[f + 1]])
+            else:
+                parts.append(explicit_path(network, [network.node_id(name) for name in given], f, seed))
+        lengths = np.array([len(part) for part in parts], np.int64)
+        return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64), np.concatenate(parts).astype(np.int32)
+
+    for flow in listed:
+        for given, ends, what in ((flow.path, (flow.src, flow.dst), "path"), (flow.ack_path, (flow.dst, flow.src), "ack_path")):
+            if given is not None:
+                ids = (network.node_id(given[0]), network.node_id(given[-1]))
+                wanted = (int(network.hosts[ends[0]]), int(network.hosts[ends[1]]))
+                if ids != wanted:
+                    raise ScenarioError(
+                        f"traffic.flows {flow.src}->{flow.dst}: {what} leads from {given[0]} to {given[-1]}; it must lead from "
+                        f"{network.node_name[wanted[0]]} to {network.node_name[wanted[1]]}"
+                    )
+    return merged(data, [flow.path for flow in listed]), merged(ack, [flow.ack_path for flow in listed])
+
+
+def timed_faults(scenario: Scenario, network: Network) -> list[TimedFault]:
+    """The scenario's faults in order of time, with the ports they touch."""
+    found = [
+        TimedFault(
+            ps_from_us(fault.at_us), fault.kind, fault_ports(network, fault),
+            fault.rate_factor if fault.kind == "degrade" else (fault.probability or 0.0),
+        )
+        for fault in scenario.faults
+    ]  # fmt: skip
+    return sorted(found, key=lambda fault: fault.at_ps)

@@ -1,0 +1,1 @@
+"""Congestion controls: one file each, dispatched by number in the compiled kernel."""

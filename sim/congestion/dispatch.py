@@ -1,0 +1,44 @@
+"""The compiled switchboard: which controller's function runs, by number.
+
+To add a controller: write its file, list it in `registry.CONTROLLERS`, add its branch below.
+"""
+
+from sim.congestion import dcqcn, dctcp, hpcc, swift, timely
+from sim.jit import kernel
+
+
+@kernel
+def start(s, i):
+    which = s.g[0].controller
+    if which == dcqcn.NUMBER:
+        dcqcn.start(s, i)
+    elif which == hpcc.NUMBER:
+        hpcc.start(s, i)
+    elif which == timely.NUMBER:
+        timely.start(s, i)
+    elif which == dctcp.NUMBER:
+        dctcp.start(s, i)
+    elif which == swift.NUMBER:
+        swift.start(s, i)
+
+
+@kernel
+def catch_up(s, i, now):
+    """Bring timer-driven state to `now` before the rate is read."""
+    if s.g[0].controller == dcqcn.NUMBER:
+        dcqcn.catch_up(s, i, now)
+
+
+@kernel
+def on_ack(s, i, k, now):
+    which = s.g[0].controller
+    if which == dcqcn.NUMBER:
+        dcqcn.on_ack(s, i, k, now)
+    elif which == hpcc.NUMBER:
+        hpcc.on_ack(s, i, k, now)
+    elif which == timely.NUMBER:
+        timely.on_ack(s, i, k, now)
+    elif which == dctcp.NUMBER:
+        dctcp.on_ack(s, i, k, now)
+    elif which == swift.NUMBER:
+        swift.on_ack(s, i, k, now)

@@ -1,0 +1,106 @@
+"""HPCC: rate and window from in-band telemetry (Li et al., SIGCOMM 2019, algorithm 1), floating-point form.
+
+Every ACK brings, per switch on the data path, the time, the bytes sent and the queue at the
+packet's departure. The most loaded hop sets U; the reference rate moves once per round trip, the
+sending rate with every ACK (fast reaction).
+"""
+
+from numpy import int64
+
+from sim.congestion.model import Parameter
+from sim.jit import kernel
+from sim.congestion.clock import pacing_ps
+
+NAME = "hpcc"
+NUMBER = 2
+MARKING = (400.0, 1600.0, 0.2)  # kmin kB, kmax kB, pmax at 100 Gb/s; HPCC simulator's runner
+DATA_TELEMETRY_BYTES = 42
+ACK_TELEMETRY_BYTES = 28
+HAS_WINDOW = True
+VAR_WINDOW = True
+
+PARAMETERS = (
+    Parameter("target", 0.95, "1", "eta, SIGCOMM 2019 section 3.3; U_TARGET"),
+    Parameter("additive_mbps", 40.0, "Mb/s", "RATE_AI of the HPCC simulator's runner at 100 Gb/s; scaled with the line rate"),
+    Parameter("max_stage", 0.0, "updates", "maxStage; MI_THRESH of the HPCC simulator's runner"),
+    Parameter("min_rate_mbps", 1000.0, "Mb/s", "MIN_RATE of the HPCC simulator's runner"),
+    Parameter("fast_react", 1.0, "0 or 1", "FAST_REACT, HPCC simulator"),
+)
+
+COLUMNS = (("hpcc_u", "f8"), ("hpcc_reference_bps", "i8"), ("hpcc_update_after", "i8"), ("hpcc_stage", "i8"))
+
+
+@kernel
+def start(s, i):
+    C = s.controller[i]
+    C.hpcc_u = 1.0
+    C.hpcc_reference_bps = s.flow[i].rate_bps
+    C.hpcc_update_after = 0
+    C.hpcc_stage = 0
+
+
+@kernel
+def change_rate(s, i, rate):
+    """Set the sending rate and move the pending next-send time with it."""
+    F = s.flow[i]
+    if s.g[0].rate_bound and rate != F.rate_bps:
+        g = s.g[0]
+        F.next_at += pacing_ps(g, F.last_wire_bytes, rate) - pacing_ps(g, F.last_wire_bytes, F.rate_bps)
+    F.rate_bps = rate
+
+
+@kernel
+def on_ack(s, i, k, now):
+    C = s.controller[i]
+    F = s.flow[i]
+    g = s.g[0]
+    p = s.par[0]
+    hops = F.hops - 1
+    new = int64(k) * g.hops_max
+    old = int64(i) * g.hops_max
+    if C.hpcc_update_after == 0:
+        C.hpcc_update_after = F.next_packet
+        for h in range(hops):
+            T = s.telemetry[new + h]
+            O = s.flow_telemetry[old + h]
+            O.time_ps = T.time_ps
+            O.tx_bytes = T.tx_bytes
+            O.queue_bytes = T.queue_bytes
+        return
+    full = s.packet[k].number > C.hpcc_update_after
+    if not full and p.hpcc_fast_react <= 0.0:
+        return
+    U = 0.0
+    dt = int64(0)
+    window = F.window_bytes if F.window_bytes > 0 else max(int64(1), int64(F.base_rtt_ps / 8e12 * F.line_bps))
+    for h in range(hops):
+        T = s.telemetry[new + h]
+        O = s.flow_telemetry[old + h]
+        tau = T.time_ps - O.time_ps
+        if tau > 0:
+            tx_rate = (T.tx_bytes - O.tx_bytes) * 8.0 / (tau / 1000.0 * 1e-9)
+            u = tx_rate / T.rate_bps + min(T.queue_bytes, O.queue_bytes) * float(F.line_bps) / T.rate_bps / window
+            if u > U:
+                U = u
+                dt = tau
+        O.time_ps = T.time_ps
+        O.tx_bytes = T.tx_bytes
+        O.queue_bytes = T.queue_bytes
+    rtt_ns = F.base_rtt_ps / 1000.0
+    dt_ns = min(dt / 1000.0, rtt_ns)
+    C.hpcc_u = (C.hpcc_u * (rtt_ns - dt_ns) + U * dt_ns) / rtt_ns
+    excess = C.hpcc_u / p.hpcc_target
+    additive = int64(p.hpcc_additive_bps * (F.line_bps / 1e11))
+    stage = C.hpcc_stage
+    if excess >= 1.0 or stage >= int64(p.hpcc_max_stage):
+        rate = int64(C.hpcc_reference_bps / excess) + additive if excess > 0.0 else F.line_bps
+        stage = 0
+    else:
+        rate = C.hpcc_reference_bps + additive
+        stage += 1
+    rate = min(F.line_bps, max(int64(p.hpcc_min_rate_bps), rate))
+    change_rate(s, i, rate)
+    if full:
+        C.hpcc_reference_bps = rate
+        C.hpcc_stage = stage
+        C.hpcc_update_after = max(C.hpcc_update_after, F.next_packet)

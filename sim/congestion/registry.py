@@ -1,0 +1,47 @@
+"""The known controllers, their parameters as one record, and their state columns as one layout."""
+
+import numpy as np
+
+from sim.congestion import dcqcn, dctcp, hpcc, none, swift, timely
+from sim.errors import ScenarioError, did_you_mean
+
+CONTROLLERS = {module.NAME: module for module in (none, dcqcn, hpcc, timely, dctcp, swift)}
+
+COLUMNS = [column for module in CONTROLLERS.values() for column in module.COLUMNS]
+
+_KERNEL_UNIT = {"us": ("_us", "_ps", 1e6), "Mb/s": ("_mbps", "_bps", 1e6)}
+
+
+def _kernel_field(module, parameter):
+    """Name and scale of a parameter in the kernel's units: `low_us` of TIMELY is `timely_low_ps`, 10^6."""
+    old, new, scale = _KERNEL_UNIT.get(parameter.unit, ("", "", 1.0))
+    name = f"{module.NAME}_{parameter.name}"
+    return (name.removesuffix(old) + new if old else name), scale
+
+
+PARAMETER_ROW = np.dtype(
+    [(_kernel_field(module, parameter)[0], "f8") for module in CONTROLLERS.values() for parameter in module.PARAMETERS]
+)
+
+
+def parameter_row(controller: str, overrides: dict[str, float] | None = None) -> np.ndarray:
+    """One record of every controller's parameters in kernel units (ps, bit/s), `overrides` applied.
+
+    Raises ScenarioError for a parameter that `controller` does not have.
+    """
+    row = np.zeros(1, PARAMETER_ROW)
+    for module in CONTROLLERS.values():
+        for parameter in module.PARAMETERS:
+            field, scale = _kernel_field(module, parameter)
+            row[0][field] = parameter.value * scale
+    known = {parameter.name: parameter for parameter in CONTROLLERS[controller].PARAMETERS}
+    for name, value in (overrides or {}).items():
+        if name not in known:
+            raise ScenarioError(
+                f"transport.parameters.{name}: {controller} has no such parameter; {did_you_mean(name, known)}"
+            )
+        if not np.isfinite(value) or value < 0:
+            raise ScenarioError(f"transport.parameters.{name} = {value}: must be a finite number of at least 0")
+        field, scale = _kernel_field(CONTROLLERS[controller], known[name])
+        row[0][field] = value * scale
+    return row

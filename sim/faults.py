@@ -1,0 +1,98 @@
+"""Apply a scenario's faults to a running simulation, and reroute the flows they touch."""
+
+import numpy as np
+
+from sim.case import Case, TimedFault
+from sim.packet import faults as kernel
+from sim.packet.flows import FlowTable
+from sim.packet.state import grow_regions, set_ps_per_byte
+from sim.topology.routing import components, route
+
+
+class Faults:
+    """What is down or changed at the moment; knows every flow's original path and its present one."""
+
+    def __init__(self, case: Case):
+        self.case = case
+        self.pending = list(case.faults)
+        self.down = np.zeros(case.network.n_ports, bool)
+        self.stranded: set[int] = set()
+
+    @property
+    def next_ps(self) -> int | None:
+        return self.pending[0].at_ps if self.pending else None
+
+    def apply_next(self, state, table: FlowTable):
+        """Apply the earliest pending fault; returns the (grown) state and the new table of paths."""
+        fault = self.pending.pop(0)
+        if fault.kind == "link-down":
+            kernel.take_down(state, fault.ports, fault.at_ps)
+            self.down[fault.ports] = True
+        elif fault.kind == "link-up":
+            kernel.bring_up(state, fault.ports, fault.at_ps)
+            self.down[fault.ports] = False
+        elif fault.kind == "degrade":
+            state.port["rate_bps"][fault.ports] = np.maximum(
+                1, np.round(self.case.network.port_rate_bps[fault.ports] * fault.value)
+            ).astype(np.int64)
+            set_ps_per_byte(state.port, self.case.settings.whole_ns)
+        else:
+            state.port["loss"][fault.ports] = fault.value
+        if fault.kind in ("link-down", "link-up"):
+            return self._reroute(state, table, fault)
+        return state, table
+
+    def _reroute(self, state, table, fault: TimedFault):
+        fresh = self._paths()
+        active = np.flatnonzero((state.flow["flow_id"] >= 0) & (state.flow["done"] == 0))
+        for i in active.tolist():
+            f = int(state.flow["flow_id"][i])
+            new = [fresh.data_ports[slice(*fresh.data_ptr[f : f + 2])], fresh.ack_ports[slice(*fresh.ack_ptr[f : f + 2])]]
+            old = [table.data_ports[slice(*table.data_ptr[f : f + 2])], table.ack_ports[slice(*table.ack_ptr[f : f + 2])]]
+            if all(np.array_equal(a, b) for a, b in zip(new, old, strict=True)):
+                continue
+            if sum(map(len, new)) + 3 > state.g[0]["region_size"]:
+                self.stranded.add(f)
+                continue
+            if state.g[0]["free_regions"] == 0:
+                state = grow_regions(state, state.flow.size)
+            kernel.take_path(state, i, np.ascontiguousarray(new[0]), np.ascontiguousarray(new[1]), fault.at_ps)
+        return state, fresh
+
+    def _paths(self) -> FlowTable:
+        """Original paths where they are whole; else the shortest way around what is down."""
+        case = self.case
+        data = self._around(case.table.data_ptr, case.table.data_ports, case.src, case.dst, case.key)
+        ack = self._around(case.table.ack_ptr, case.table.ack_ports, case.dst, case.src, ~case.key)
+        return case.table._replace(data_ptr=data[0], data_ports=data[1], ack_ptr=ack[0], ack_ports=ack[1])
+
+    def _around(self, ptr, ports, src, dst, key):
+        if not len(ports) or not self.down.any():
+            return ptr, ports
+        broken = np.logical_or.reduceat(self.down[ports], ptr[:-1])
+        part = np.full(self.case.network.n_nodes, -1)
+        together = np.zeros(len(src), bool)
+        for label, nodes in enumerate(components(self.case.network, ~self.down)):
+            part[nodes] = label
+            together |= (part[src] == label) & (part[dst] == label)
+        self.stranded |= set(np.flatnonzero(broken & ~together).tolist())
+        moved = np.flatnonzero(broken & together)
+        if not len(moved):
+            return ptr, ports
+        new_ptr, new_ports = route(
+            self.case.network, src[moved], dst[moved], key[moved], self.case.ecmp_seed, self.down
+        )
+        return _replace_rows(ptr, ports, moved, new_ptr, new_ports)
+
+
+def _replace_rows(ptr, values, rows, new_ptr, new_values):
+    """CSR with the given rows replaced; the other rows keep their values."""
+    lengths = np.diff(ptr)
+    lengths[rows] = np.diff(new_ptr)
+    out_ptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    out = np.empty(out_ptr[-1], values.dtype)
+    kept = np.ones(len(lengths), bool)
+    kept[rows] = False
+    out[np.repeat(kept, lengths)] = values[np.repeat(kept, np.diff(ptr))]
+    out[np.repeat(~kept, lengths)] = new_values
+    return out_ptr, out

@@ -1,0 +1,107 @@
+"""Links that fail, recover or change, and flows that take another way, between two windows."""
+
+from numpy import int64
+
+from sim.jit import entry, kernel
+from sim.packet.flows import count_ports, join_ring, leave_ring, wake_nic, write_path
+from sim.packet.layout import NEVER
+from sim.packet.pool import free_packet
+from sim.packet.port import can_start, is_priority
+from sim.packet.wheel import reschedule, unschedule
+
+
+@kernel
+def _drop_queue(s, p, k):
+    g = s.g[0]
+    P = s.port[p]
+    while k >= 0:
+        K = s.packet[k]
+        after = K.next
+        if not P.is_nic and K.control == 0 and not is_priority(g, K):
+            s.port[K.ingress].ingress_bytes -= K.size
+            s.node[P.node].used_bytes -= K.size
+        if K.control == 0:
+            P.drops += 1
+            g.drops += 1
+        free_packet(s, k)
+        k = after
+
+
+@kernel
+def _drop_wire(s, p):
+    g = s.g[0]
+    P = s.port[p]
+    k = P.wire_head
+    while k >= 0:
+        after = s.packet[k].next
+        if s.packet[k].control == 0:
+            P.drops += 1
+            g.losses += 1
+        free_packet(s, k)
+        k = after
+    P.wire_head = -1
+    P.wire_tail = -1
+    unschedule(s, 2 * p)
+
+
+@entry
+def take_down(s, ports, now):
+    """The links behind `ports` fail: what is queued for them and in flight on them is lost; pauses end."""
+    for j in range(ports.size):
+        p = int64(ports[j])
+        P = s.port[p]
+        if P.up == 0:
+            continue
+        P.up = 0
+        _drop_wire(s, p)
+        _drop_queue(s, p, P.queue_head)
+        _drop_queue(s, p, P.first_head)
+        P.queue_head = -1
+        P.queue_tail = -1
+        P.first_head = -1
+        P.first_tail = -1
+        P.queue_bytes = 0
+        if P.paused:
+            P.paused = 0
+            P.paused_ps += now - P.paused_since
+        if P.ingress_paused:
+            P.ingress_paused = 0
+            s.node[P.far_node].paused_ingresses -= 1
+        if not P.is_nic:
+            unschedule(s, 2 * p + 1)
+
+
+@entry
+def bring_up(s, ports, now):
+    """The links behind `ports` work again."""
+    for j in range(ports.size):
+        p = int64(ports[j])
+        P = s.port[p]
+        P.up = 1
+        if P.free_at < now:
+            P.free_at = now
+        if P.is_nic:
+            wake_nic(s, p, now)
+        else:
+            reschedule(s, 2 * p + 1, P.free_at if can_start(P) else NEVER)
+
+
+@entry
+def take_path(s, i, ports, ack_ports, now):
+    """Flow slot `i` sends along `ports` from now on; what is under way stays on the old path."""
+    F = s.flow[i]
+    count_ports(s, F.path, F.hops, -1)
+    count_ports(s, F.ack_path, F.ack_hops, -1)
+    old = F.region
+    nic = F.nic
+    moved = ports[0] != nic
+    if moved:
+        leave_ring(s, i)
+    F.region = write_path(s, i, ports, 0, ports.size, ack_ports, 0, ack_ports.size)
+    s.paths[F.region] = old
+    count_ports(s, F.path, F.hops, 1)
+    count_ports(s, F.ack_path, F.ack_hops, 1)
+    if moved:
+        join_ring(s, i)
+        s.port[F.nic].timeout_at = min(s.port[F.nic].timeout_at, now + s.g[0].timeout_ps)
+    wake_nic(s, F.nic, now)

@@ -1,0 +1,213 @@
+"""Flows entering and leaving a packet simulation: slots, paths, queue-pair rings, and the window they allow."""
+
+from collections import namedtuple
+
+from sim.congestion import dispatch
+from sim.jit import kernel
+from sim.packet.layout import NEVER
+from sim.packet.ties import start_ancestry
+from sim.packet.wheel import reschedule, set_width
+
+FlowTable = namedtuple(
+    "FlowTable", "size_bytes window_bytes base_rtt_ps draw_key data_ptr data_ports ack_ptr ack_ports"
+)
+FlowTable.__doc__ = """What is known of every flow before the run, one entry per flow; paths as CSR lists of ports."""
+
+
+@kernel
+def take_region(s):
+    g = s.g[0]
+    r = g.free_region
+    g.free_region = s.paths[r]
+    g.free_regions -= 1
+    return r
+
+
+@kernel
+def give_region(s, r):
+    g = s.g[0]
+    s.paths[r] = g.free_region
+    g.free_region = r
+    g.free_regions += 1
+
+
+@kernel
+def write_path(s, i, ports, lo, hi, ack_ports, ack_lo, ack_hi):
+    """Put both paths of flow slot `i` into a fresh region; each ends with the port that takes over, as ~port."""
+    F = s.flow[i]
+    r = take_region(s)
+    at = r + 1
+    F.path = at
+    for j in range(lo, hi):
+        s.paths[at] = ports[j]
+        at += 1
+    s.paths[at] = ~ack_ports[ack_lo]
+    at += 1
+    F.ack_path = at
+    for j in range(ack_lo, ack_hi):
+        s.paths[at] = ack_ports[j]
+        at += 1
+    s.paths[at] = ~ports[lo]
+    F.hops = hi - lo
+    F.ack_hops = ack_hi - ack_lo
+    F.nic = ports[lo]
+    F.ack_nic = ack_ports[ack_lo]
+    return r
+
+
+@kernel
+def count_ports(s, first, hops, change):
+    """Add `change` active flows to each port of a path; a port that falls idle forgets its telemetry."""
+    g = s.g[0]
+    for j in range(first, first + hops):
+        P = s.port[s.paths[j]]
+        P.flows += change
+        s.class_flows[P.speed_class] += change
+        if change > 0:
+            if s.classes[P.speed_class] < g.width:
+                set_width(s, s.classes[P.speed_class])
+        elif P.flows == 0:
+            P.telemetry_bytes = 0
+
+
+@kernel
+def join_ring(s, i):
+    F = s.flow[i]
+    P = s.port[F.nic]
+    if P.qp_first < 0:
+        P.qp_first = i
+        F.qp_next = i
+        F.qp_prev = i
+    else:
+        last = s.flow[P.qp_first].qp_prev
+        F.qp_prev = last
+        F.qp_next = P.qp_first
+        s.flow[last].qp_next = i
+        s.flow[P.qp_first].qp_prev = i
+
+
+@kernel
+def leave_ring(s, i):
+    F = s.flow[i]
+    P = s.port[F.nic]
+    if F.qp_next == i:
+        P.qp_first = -1
+        P.qp_last = -1
+        return
+    s.flow[F.qp_prev].qp_next = F.qp_next
+    s.flow[F.qp_next].qp_prev = F.qp_prev
+    if P.qp_first == i:
+        P.qp_first = F.qp_next
+    if P.qp_last == i:
+        P.qp_last = F.qp_prev
+
+
+@kernel
+def wake_nic(s, p, now):
+    """A flow entered or changed at NIC `p`: look at it at `now`, or when the wire is free."""
+    P = s.port[p]
+    if now < P.ready_at:
+        P.ready_at = now
+        P.timer_since = now
+        start_ancestry(s, p, now)
+    if P.up and not P.paused:
+        reschedule(s, 2 * p + 1, min(max(P.free_at, now), P.timeout_at))
+
+
+@kernel
+def start_flow(s, table, f, now):
+    """Flow `f` of the table enters at `now`: it takes a slot and may send from this instant on."""
+    g = s.g[0]
+    i = g.free_flow
+    F = s.flow[i]
+    g.free_flow = F.qp_next
+    g.free_flows -= 1
+    F.flow_id = f
+    F.order = g.entries
+    g.entries += 1
+    g.active_flows += 1
+    F.size_bytes = table.size_bytes[f]
+    F.packets = (F.size_bytes + g.payload - 1) // g.payload
+    F.next_packet = 0
+    F.acked_packets = 0
+    F.next_at = now
+    F.last_wire_bytes = 0
+    F.expected = 0
+    F.unacked_rx = 0
+    F.rx_ecn = 0
+    F.nack_out = 0
+    F.done = 0
+    F.delivered = 0
+    F.in_flight = 0
+    F.sends = 0
+    F.timeouts = 0
+    F.marks = 0
+    F.retransmits = 0
+    F.progress_at = now
+    F.start_ps = now
+    F.draw_key = table.draw_key[f]
+    F.window_bytes = table.window_bytes[f]
+    F.base_rtt_ps = table.base_rtt_ps[f]
+    F.region = write_path(
+        s, i, table.data_ports, table.data_ptr[f], table.data_ptr[f + 1],
+        table.ack_ports, table.ack_ptr[f], table.ack_ptr[f + 1],
+    )
+    s.paths[F.region] = -1
+    P = s.port[F.nic]
+    F.line_bps = P.rate_bps
+    F.rate_bps = P.rate_bps
+    count_ports(s, F.path, F.hops, 1)
+    count_ports(s, F.ack_path, F.ack_hops, 1)
+    dispatch.start(s, i)
+    join_ring(s, i)
+    wake_nic(s, F.nic, now)
+    return i
+
+
+@kernel
+def leave(s, i):
+    """Flow slot `i` is acknowledged and nothing of it is in the network: free its place."""
+    g = s.g[0]
+    F = s.flow[i]
+    count_ports(s, F.path, F.hops, -1)
+    count_ports(s, F.ack_path, F.ack_hops, -1)
+    r = F.region
+    while r >= 0:
+        older = s.paths[r]
+        give_region(s, r)
+        r = older
+    F.flow_id = -1
+    F.qp_next = g.free_flow
+    g.free_flow = i
+    g.free_flows += 1
+    g.active_flows -= 1
+
+
+@kernel
+def fit_width(s):
+    """Widen the window again once no active flow crosses a shorter link."""
+    g = s.g[0]
+    for c in range(s.classes.size):
+        if s.class_flows[c] > 0:
+            if s.classes[c] > g.width:
+                set_width(s, s.classes[c])
+            return
+
+
+@kernel
+def reap(s):
+    """Let acknowledged flows leave whose last stray packets are gone."""
+    g = s.g[0]
+    i = g.departing
+    before = -1
+    while i >= 0:
+        after = s.flow[i].qp_next
+        if s.flow[i].in_flight == 0:
+            if before >= 0:
+                s.flow[before].qp_next = after
+            else:
+                g.departing = after
+            leave(s, i)
+        else:
+            before = i
+        i = after

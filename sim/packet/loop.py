@@ -1,0 +1,211 @@
+"""Advance a packet simulation in lookahead windows.
+
+What reaches a node during [T, T + lookahead) has left its upstream port before T, where the lookahead
+is the shortest delay plus frame time of any active link. So within a window every port and NIC is
+handled on its own, each in one walk over its arrivals. A window ends early at the instant in which a
+flow may be delivered or acknowledged: whoever drives the simulation then sees the complete instant.
+"""
+
+from numpy import int64
+
+from sim.jit import kernel
+from sim.packet.flows import fit_width, leave_ring, reap
+from sim.packet.inbox import put_in_inbox
+from sim.packet.layout import ACKED, NEED_PACKETS, PFC_OFF, RUNNING
+from sim.packet.nic import walk_nic
+from sim.packet.pool import free_packet, next_cut, pop_cut
+from sim.packet.port import walk_port
+from sim.packet.switch import needs_care, walk_switch
+from sim.packet.wheel import schedule, turn_to_work, unschedule
+from sim.packet.wire import is_lost
+
+IDLE = 5
+
+
+@kernel
+def coarsen_bins(s):
+    """Halve the time resolution of the port series: pairs of bins become one."""
+    g = s.g[0]
+    rows, bins = s.bins.shape
+    for row in range(rows):
+        for b in range(bins // 2):
+            A = s.bins[row, 2 * b]
+            B = s.bins[row, 2 * b + 1]
+            C = s.bins[row, b]
+            tx = A.tx_bytes + B.tx_bytes
+            queue = max(A.max_queue, B.max_queue)
+            marks = A.marks + B.marks
+            paused = A.paused_ps + B.paused_ps
+            C.tx_bytes = tx
+            C.max_queue = queue
+            C.marks = marks
+            C.paused_ps = paused
+        for b in range(bins // 2, bins):
+            Z = s.bins[row, b]
+            Z.tx_bytes = 0
+            Z.max_queue = 0
+            Z.marks = 0
+            Z.paused_ps = 0
+    g.bin_shift += 1
+
+
+@kernel
+def list_port(s, q, listed):
+    """Note port `q` (and its switch, if the buffer matters) as having something to do in this window."""
+    P = s.port[q]
+    if P.listed == 0:
+        P.listed = 1
+        s.ports_due[listed] = q
+        listed += 1
+    return listed
+
+
+@kernel
+def touch_node(s, n, touched):
+    N = s.node[n]
+    if N.touched == 0:
+        N.touched = 1
+        N.arriving_bytes = 0
+        N.worst_ingress = 0
+        s.nodes_due[touched] = n
+        touched += 1
+    return touched
+
+
+@kernel
+def gather_link(s, p, end, listed, touched):
+    """Hand over what reaches the far end of link `p` before `end`."""
+    g = s.g[0]
+    P = s.port[p]
+    buffered = P.far_is_switch and (g.pfc != PFC_OFF or s.node[P.far_node].buffer_bytes > 0)
+    arriving = int64(0)
+    k = P.wire_head
+    while k >= 0:
+        K = s.packet[k]
+        if K.arrival >= end:
+            break
+        after = K.next
+        if K.control:
+            q = p ^ 1
+            put_in_inbox(s, q, k)
+            listed = list_port(s, q, listed)
+        elif g.has_loss and is_lost(s, p, k):
+            g.losses += 1
+            P.drops += 1
+            free_packet(s, k)
+        else:
+            K.place += 1
+            q = s.paths[K.place]
+            if q < 0:
+                q = ~q
+            else:
+                K.hop += 1
+                K.ingress = p
+                arriving += K.size
+            put_in_inbox(s, q, k)
+            listed = list_port(s, q, listed)
+        k = after
+    P.wire_head = k
+    if k < 0:
+        P.wire_tail = -1
+    else:
+        schedule(s, 2 * p, s.packet[k].arrival)
+    if buffered and arriving > 0:
+        touched = touch_node(s, P.far_node, touched)
+        N = s.node[P.far_node]
+        N.arriving_bytes += arriving
+        N.worst_ingress = max(N.worst_ingress, P.ingress_bytes + arriving)
+    return listed, touched
+
+
+@kernel
+def run_window(s, end):
+    """Everything that happens before `end`, port by port."""
+    g = s.g[0]
+    links = 0
+    listed = 0
+    touched = 0
+    e = s.buckets[g.cursor]
+    while e >= 0:
+        after = s.due[e].next
+        if s.due[e].at < end:
+            unschedule(s, e)
+            if e & 1:
+                listed = list_port(s, e >> 1, listed)
+            else:
+                s.links_due[links] = e >> 1
+                links += 1
+        e = after
+    for j in range(links):
+        listed, touched = gather_link(s, s.links_due[j], end, listed, touched)
+    for j in range(listed):
+        P = s.port[s.ports_due[j]]
+        if not P.is_nic:
+            touched = touch_node(s, P.node, touched)
+    for j in range(touched):
+        N = s.node[s.nodes_due[j]]
+        N.touched = 0
+        N.careful = needs_care(s, s.nodes_due[j])
+    for j in range(listed):
+        q = s.ports_due[j]
+        P = s.port[q]
+        P.listed = 0
+        if P.is_nic:
+            walk_nic(s, q, end)
+        elif not s.node[P.node].careful:
+            walk_port(s, q, end)
+    for j in range(touched):
+        n = s.nodes_due[j]
+        if s.node[n].careful:
+            walk_switch(s, n, end)
+
+
+@kernel
+def end_departures(s):
+    """Take acknowledged flows out of their NIC's ring; they leave once the network holds nothing of them."""
+    g = s.g[0]
+    for j in range(g.events):
+        if s.events[j].kind == ACKED:
+            i = s.events[j].order
+            leave_ring(s, i)
+            s.flow[i].qp_next = g.departing
+            g.departing = i
+    if g.departing >= 0:
+        reap(s)
+
+
+@kernel
+def room_for_window(s):
+    """Whether the pool can take whatever one window may send."""
+    g = s.g[0]
+    frames = g.width * 1e-12 * g.sending_bps / (8.0 * g.payload)
+    return g.free_packets > frames + 4 * g.sending_ports + g.active_flows
+
+
+@kernel
+def advance(s, until, hop_limit):
+    """Run to `until` (excluded), to the first complete instant with an event, or past `hop_limit` hops.
+
+    Returns RUNNING, IDLE (nothing left to happen before `until`) or NEED_PACKETS.
+    """
+    g = s.g[0]
+    g.events = 0
+    while g.events == 0 and g.packet_hops < hop_limit:
+        if g.now >= until or not turn_to_work(s, until):
+            g.now = max(g.now, until)
+            return IDLE
+        end = min(g.wheel_start + g.width, min(next_cut(s) + 1, until))
+        if not room_for_window(s):
+            return NEED_PACKETS
+        while (end >> g.bin_shift) >= s.bins.shape[1]:
+            coarsen_bins(s)
+        run_window(s, end)
+        g.now = end
+        g.windows += 1
+        while next_cut(s) < end:
+            pop_cut(s)
+        if g.events > 0 or g.departing >= 0:
+            end_departures(s)
+        if g.windows & 1023 == 0:
+            fit_width(s)
+    return RUNNING

@@ -1,0 +1,235 @@
+"""One run in packet mode: advance it by a budget of packet-hops, see how far it is, take its result."""
+
+import resource
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.case import Case, case_of
+from sim.faults import Faults
+from sim.packet import state as memory
+from sim.packet.layout import NEED_FLOWS, NEED_PACKETS, NEVER
+from sim.player.loop import FINISHED, LIMIT, STALLED, open_play, play
+from sim.player.tables import make_play
+from sim.result import RawRun, Result
+from sim.scenario import Scenario
+from sim.units import PS_PER_S
+
+FLOW_SLOTS = 256
+DETOUR_HOPS = 6  # room for longer paths around a failed link
+PORT_SERIES_BYTES = 200_000_000  # the time series of all ports together
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is. `fraction` is of the expected packet-hops; `eta_s` is None until it can be told."""
+
+    fraction: float
+    sim_time_s: float
+    packet_hops: int
+    packet_hops_expected: int
+    flows_finished: int
+    flows_total: int
+    bytes_left: int
+    eta_s: float | None
+
+
+class Simulation:
+    """A packet-level run of one scenario. Independent of every other one in the process."""
+
+    def __init__(self, scenario: Scenario | Case):
+        wall, cpu = time.perf_counter(), time.thread_time()
+        self.case = scenario if isinstance(scenario, Case) else case_of(scenario)
+        self.scenario = self.case.scenario
+        self.table = self.case.table
+        self.faults = Faults(self.case)
+        self.state = self._make_state()
+        self.plan = make_play(self.case.dag, self._empty_flow_times())
+        limit_s = self.scenario.simulation.time_limit_s
+        self.limit_ps = NEVER if limit_s is None else np.int64(round(limit_s * PS_PER_S))
+        self.status = "running"
+        self._opened = False
+        self.cpu_s = {"compile": 0.0, "build": time.thread_time() - cpu, "kernel": 0.0, "orchestrate": 0.0}
+        self._began_wall = wall
+        self.wall_s = time.perf_counter() - wall
+
+    def _make_state(self):
+        table = self.table
+        lengths = np.concatenate((np.diff(table.data_ptr), np.diff(table.ack_ptr), [1]))
+        rerouting = any(fault.kind == "link-down" for fault in self.case.faults)
+        if rerouting:
+            used = np.arange(self.case.network.n_ports)
+        else:
+            used = np.unique(np.concatenate((table.data_ports, table.ack_ports)))
+        settings = self.case.settings
+        bins = min(settings.bins, max(32, PORT_SERIES_BYTES // (24 * max(1, used.size))))
+        return memory.make_state(
+            self.case.network, settings._replace(bins=bins), used, int(lengths.max()) + (DETOUR_HOPS if rerouting else 0),
+            max(4, min(FLOW_SLOTS, self.case.dag.n_flows)),
+        )  # fmt: skip
+
+    def _empty_flow_times(self):
+        """int64[F, 2]: when a flow without bytes counts as delivered and acknowledged; -1 for all others."""
+        table, delay = self.table, self.case.network.port_delay_ps
+        times = np.full((max(1, len(table.size_bytes)), 2), -1, np.int64)
+        empty = np.flatnonzero(table.size_bytes == 0)
+        for f in empty.tolist():
+            there = delay[table.data_ports[table.data_ptr[f] : table.data_ptr[f + 1]]].sum()
+            times[f] = there, there + delay[table.ack_ports[table.ack_ptr[f] : table.ack_ptr[f + 1]]].sum()
+        return times
+
+    def advance(self, budget_hops: int = 500_000) -> bool:
+        """Run on for about `budget_hops` packet-hops; True once nothing is left to do (see `status`)."""
+        if self.status != "running":
+            return True
+        wall, cpu = time.perf_counter(), time.thread_time()
+        if not self._opened:
+            open_play(self.plan)
+            self._opened = True
+        target = int(self.state.g[0]["packet_hops"]) + budget_hops
+        while self.status == "running" and self.state.g[0]["packet_hops"] < target:
+            self._step(target)
+        self.cpu_s["kernel"] += time.thread_time() - cpu
+        self.wall_s += time.perf_counter() - wall
+        return self.status != "running"
+
+    def _step(self, target: int) -> None:
+        fault_ps = self.faults.next_ps
+        limit = self.limit_ps if fault_ps is None else min(self.limit_ps, fault_ps)
+        code = play(self.state, self.plan, self.table, limit, target)
+        if code == NEED_FLOWS:
+            self.state = memory.grow_flows(self.state, int(self.plan.p[0]["ready"]))
+        elif code == NEED_PACKETS:
+            self.state = memory.grow_packets(self.state)
+        elif code == FINISHED:
+            self.status = "finished"
+        elif code in (LIMIT, STALLED) and fault_ps is not None and fault_ps <= self.limit_ps:
+            self.state, self.table = self.faults.apply_next(self.state, self.table)
+        elif code == LIMIT and self.limit_ps != NEVER:
+            self.status = "time limit"
+        elif code in (LIMIT, STALLED):
+            self.status = "deadlock"
+
+    def cancel(self) -> None:
+        if self.status == "running":
+            self.status = "cancelled"
+
+    def run(self) -> Result:
+        """Run to the end without looking up."""
+        while not self.advance(50_000_000):
+            pass
+        return self.result()
+
+    def _acked_bytes(self) -> np.ndarray:
+        """int64[F]: payload acknowledged so far."""
+        size = self.table.size_bytes
+        acked = np.where(self.plan.acked[: len(size)] >= 0, size, 0)
+        live = np.flatnonzero((self.state.flow["flow_id"] >= 0) & (self.state.flow["done"] == 0))
+        ids = self.state.flow["flow_id"][live]
+        acked[ids] = np.minimum(self.state.flow["acked_packets"][live] * self.case.settings.payload_bytes, size[ids])
+        return acked
+
+    def progress(self) -> Progress:
+        g, expected = self.state.g[0], max(1, self.case.packet_hops)
+        hops = int(g["packet_hops"])
+        tasks_left = int(self.plan.p[0]["left"])
+        fraction = min(1.0, hops / expected) if self.case.dag.n_flows else 1 - tasks_left / max(1, self.case.dag.n_nodes)
+        if self.status == "finished":
+            fraction = 1.0
+        spent = self.cpu_s["kernel"]
+        return Progress(
+            fraction=fraction, sim_time_s=self.end_ps / PS_PER_S, packet_hops=hops, packet_hops_expected=expected,
+            flows_finished=int(self.plan.p[0]["finished_flows"]), flows_total=self.case.dag.n_flows,
+            bytes_left=int(self.table.size_bytes.sum() - self._acked_bytes().sum()),
+            eta_s=spent * (1 - fraction) / fraction if 0 < fraction and spent > 0.05 else None,
+        )  # fmt: skip
+
+    @property
+    def end_ps(self) -> int:
+        """How far simulated time got."""
+        last = max(int(self.plan.ended.max(initial=0)), int(self.plan.acked.max(initial=0)))
+        if self.status == "finished" or self.state.g[0]["now"] >= NEVER:
+            return last
+        return max(last, int(self.state.g[0]["now"]) - 1)
+
+    def result(self) -> Result:
+        """Tables, series and summary of the run as far as it got."""
+        g, port, plan, table = self.state.g[0], self.state.port, self.plan, self.table
+        flows, end = self.case.dag.n_flows, self.end_ps
+        marks, retransmits = plan.marks[:flows].copy(), plan.retransmits[:flows].copy()
+        live = self.state.flow[self.state.flow["flow_id"] >= 0]
+        marks[live["flow_id"]], retransmits[live["flow_id"]] = live["marks"], live["retransmits"]
+        shift = int(g["bin_shift"])
+        bins = min(self.state.bins.shape[1], (end >> shift) + 1)
+        paused_ps = port["paused_ps"] + np.where(port["paused"] > 0, np.maximum(0, end - port["paused_since"]), 0)
+        rows = self._series(bins)
+        return Result(
+            RawRun(
+                scenario=self.scenario, network=self.case.network, dag=self.case.dag,
+                data_ptr=table.data_ptr, data_ports=table.data_ports, ack_ptr=table.ack_ptr, ack_ports=table.ack_ports,
+                start_ps=plan.started.copy(), end_ps=plan.ended.copy(), acked_ps=plan.acked[:flows].copy(),
+                ideal_fct_ps=self.ideal_fct_ps(), flow_marks=marks, flow_retransmits=retransmits,
+                flow_acked_bytes=self._acked_bytes(), port_tx_bytes=port["tx_bytes"].copy(), port_tx_packets=port["tx_packets"].copy(),
+                port_max_queue_bytes=port["max_queue"].copy(), port_marks=port["marks"].copy(), port_pauses=port["pauses"].copy(),
+                port_paused_ps=paused_ps, port_drops=port["drops"].copy(), bin_ps=1 << shift, **rows,
+                counters={
+                    "packet_hops": int(g["packet_hops"]), "data_packets": int(g["data_packets"]), "ecn_marks": int(g["marks"]),
+                    "pfc_pauses": int(g["pauses"]), "drops": int(g["drops"]), "losses": int(g["losses"]),
+                    "retransmits": int(g["retransmits"]), "timeouts": int(g["timeouts"]),
+                    "max_queue_bytes": int(port["max_queue"].max(initial=0)), "windows": int(g["windows"]),
+                },
+                cpu_s={**self.cpu_s, "total": sum(self.cpu_s.values())}, wall_s=self.wall_s,
+                peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+                end_ps_last=end, status=self.status, notices=self._notices(),
+                port_ecn_kmin_bytes=self.case.settings.kmin_bytes, port_ecn_kmax_bytes=self.case.settings.kmax_bytes,
+            )
+        )  # fmt: skip
+
+    def _series(self, bins: int) -> dict:
+        ports = self.case.network.n_ports
+        named = {"tx_bytes": "tx_bytes", "max_queue_bytes": "max_queue", "marks": "marks", "paused_ps": "paused_ps"}
+        used = self.state.used_ports
+        series = {}
+        for name, column in named.items():
+            values = self.state.bins[column][:, :bins]
+            full = np.zeros((ports, bins), values.dtype)
+            full[used] = values[: used.size]
+            series[f"series_{name}"] = full
+        return series
+
+    def ideal_fct_ps(self) -> np.ndarray:
+        """int64[F]: the flow alone on its idle path, store and forward: first packet's way, the rest at the bottleneck, the ACK back."""
+        table, settings, network = self.case.table, self.case.settings, self.case.network
+        if not len(table.size_bytes):
+            return np.zeros(0, np.int64)
+        packets = -(-table.size_bytes // settings.payload_bytes)
+        full = np.minimum(settings.payload_bytes, table.size_bytes) + settings.header_bytes
+        rate, delay = network.port_rate_bps, network.port_delay_ps
+        slowest = np.maximum.reduceat(1.0 / rate[table.data_ports], table.data_ptr[:-1])
+        inverse = np.add.reduceat(1.0 / rate[table.data_ports], table.data_ptr[:-1])
+        ack = np.add.reduceat(1.0 / rate[table.ack_ports], table.ack_ptr[:-1]) * settings.ack_bytes
+        delays = np.add.reduceat(delay[table.data_ports], table.data_ptr[:-1]) + np.add.reduceat(delay[table.ack_ports], table.ack_ptr[:-1])
+        last = np.where(packets > 0, table.size_bytes - (packets - 1) * settings.payload_bytes + settings.header_bytes, 0)
+        busy = (packets > 0) * (last * inverse + np.maximum(0, packets - 1) * full * slowest + ack)
+        return delays + np.round(busy * 8 * PS_PER_S).astype(np.int64)
+
+    def _notices(self) -> list[str]:
+        notices = list(self.case.notices)
+        if self.faults.stranded:
+            notices.append(f"{len(self.faults.stranded)} flows lost their only path to a failed link")
+        if self.status == "deadlock":
+            notices.append(self._why_stuck())
+        return notices
+
+    def _why_stuck(self) -> str:
+        g, live = self.state.g[0], self.state.flow[self.state.flow["flow_id"] >= 0]
+        if len(live):
+            flow = live[0]
+            where = f"flow {int(flow['flow_id'])} has {int(flow['packets'] - flow['acked_packets'])} packets unacknowledged"
+            return (
+                f"the run cannot go on: {len(live)} flows never finish ({where}; {int(g['drops'] + g['losses'])} packets were lost "
+                f"and {int(g['timeouts'])} timeouts passed)"
+            )
+        waiting = np.flatnonzero((self.plan.waiting > 0) & (self.plan.started < 0))
+        return f"the run cannot go on: {len(waiting)} tasks and flows wait for each other; first {self.case.dag.describe(int(waiting[0]))}"
