@@ -121,6 +121,7 @@ def raw_run(scenario: Scenario, stop_after: float = 1.0) -> RawRun:
             "ecn_marks": int(marks.sum()),
             "pfc_pauses": int((paused > 0).sum()),
             "drops": 0,
+            "losses": 0,
             "retransmits": 0,
             "max_queue_bytes": int(queue.max()),
             "timeouts": 0,

@@ -180,8 +180,13 @@ def test_busy_controllers_get_no_such_notice(incast):
 
 def test_losses_are_counted_in_a_notice():
     raw = fabricate.raw_run(fabricate.scenario())
-    lossy = Result(dataclasses.replace(raw, counters={**raw.counters, "drops": 3, "retransmits": 12, "timeouts": 1}))
-    assert any(notice.startswith("3 packets were lost, 12 sent again and 1 timeout") for notice in lossy.notices)
+    lossy = Result(
+        dataclasses.replace(raw, counters={**raw.counters, "drops": 3, "losses": 2, "retransmits": 12, "timeouts": 1})
+    )
+    assert any(
+        notice.startswith("5 packets were lost (3 by full buffers, 2 on links), 12 sent again")
+        for notice in lossy.notices
+    )
 
 
 def test_uneven_hashing_is_reported_with_the_busiest_uplink():

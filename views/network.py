@@ -13,6 +13,7 @@ TICK_S = 0.4
 TICKS = 60  # steps in which Play goes through the whole run
 MOST_PORTS = 1500
 MOST_FLOWS = 1000
+NOTABLE_QUEUE_BYTES = 10_000  # a few packets wait anywhere
 BIN, PLAY, PORT = "network bin", "network play", "network port"
 
 
@@ -36,15 +37,17 @@ def prepare(result) -> None:
 
 
 def busiest_bin(series) -> int:
-    """When most bytes were queued; without queues, when most were sent."""
-    queued = series.max_queue_bytes.sum(axis=0, dtype=np.int64)
+    """When most bytes were queued; without queues worth the name, when most were sent."""
+    queued = np.where(series.max_queue_bytes >= NOTABLE_QUEUE_BYTES, series.max_queue_bytes, 0).sum(axis=0)
     return int((queued if queued.any() else series.tx_bytes.sum(axis=0)).argmax())
 
 
 def ports_by_interest(result) -> list[int]:
-    """Ports that carried something, those with pauses, marks and deep queues first."""
+    """Ports that carried something, those with pauses, marks and deep queues first, NVLink last."""
     ports = result.ports[result.ports["tx_bytes"] > 0]
-    ranked = ports.sort_values(["pauses", "ecn_marks", "max_queue_bytes", "tx_bytes"], ascending=False)
+    queue = ports["max_queue_bytes"].where(ports["max_queue_bytes"] >= NOTABLE_QUEUE_BYTES, 0)
+    ports = ports.assign(queue=queue, fabric=ports["kind"] == "fabric")
+    ranked = ports.sort_values(["pauses", "ecn_marks", "queue", "fabric", "tx_bytes"], ascending=False)
     return ranked["port_id"].head(MOST_PORTS).tolist() or [0]
 
 

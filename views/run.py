@@ -101,7 +101,11 @@ def headline(result) -> None:
             ),
             ("PFC pauses", show_count(summary["pfc_pauses"]), "Times a switch told its neighbour to stop sending"),
             ("Deepest queue", show_bytes(summary["max_queue_bytes"]), "Most bytes that ever waited at one port"),
-            ("Packets dropped", show_count(summary["drops"]), "Lost by overflow or on a lossy link"),
+            (
+                "Packets lost",
+                show_count(summary["drops"] + summary["losses"]),
+                "By full buffers, or on lossy or failed links",
+            ),
         ),
     )
     for name, figures in zip(("times", "congestion"), rows, strict=True):

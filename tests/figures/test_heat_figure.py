@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from sim.preset import load_preset
+from tests import fabricate
 from views.figures import heat as heat_module
-from views.figures.heat import heat
+from views.figures.heat import down_links, heat
 from views.parts import palette
 
 
@@ -42,6 +44,15 @@ def test_large_networks_draw_the_busier_direction_only(gpt, monkeypatch):
     share = gpt.series.utilisation(50)
     assert len(ports) == gpt.network.n_ports // 2
     assert (share[ports] >= share[ports ^ 1]).all()
+
+
+def test_a_link_is_drawn_broken_only_while_it_is_down():
+    result = fabricate.result(load_preset("link-failure"))  # leaf0-spine0 is down from 200 to 600 us
+    down = {time_us: down_links(result, time_us * 1e-6) for time_us in (100, 300, 700)}
+    assert [len(ports) for ports in down.values()] == [0, 1, 0]
+    assert result.network.port_name(int(down[300][0])) in ("leaf0->spine0", "spine0->leaf0")
+    names = [{trace.name for trace in heat(result, result.series.bin_at(time_us * 1e-6)).data} for time_us in down]
+    assert ["link down" in those for those in names] == [False, True, False]
 
 
 def test_heat_colours_get_darker_all_the_way():

@@ -40,7 +40,8 @@ def completion(flows: pd.DataFrame, column: str = "fct_s") -> go.Figure:
     figure.update_yaxes(range=[0, 102])
     smallest = values[values > 0].min() if (values > 0).any() else 1.0
     if values.max() / smallest > LOG_FROM:
-        figure.update_xaxes(type="log")
+        ticks = style.log_ticks(smallest / scale, values.max() / scale)
+        figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
     elif column == "fct_s":
         figure.update_xaxes(range=[0, 1.04 * values.max() / scale])
     return figure

@@ -3,6 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from sim.topology.build import fault_ports
 from views.figures import geometry, style
 from views.figures.topology import add_nodes, drawing_height
 from views.parts import palette
@@ -24,6 +25,7 @@ def heat(result, bin: int, selected: int | None = None) -> go.Figure:
         _add_selected(figure, network, selected, apart)
     _add_lines(figure, network, drawn, share, apart)
     marked = np.arange(len(share)) if len(share) <= MARKED_PORTS else drawn
+    _add_broken(figure, result, bin)
     _add_ports(figure, result, marked, share, bin, apart)
     add_nodes(figure, network)
     style.drawing(figure, drawing_height(network) + 40)
@@ -61,6 +63,24 @@ def _add_selected(figure: go.Figure, network, port: int, apart: bool) -> None:
             x=x, y=y, mode="lines", name="selected port", hoverinfo="skip", line=dict(color=palette.SELECTED, width=9)
         )
     )
+
+
+def _add_broken(figure: go.Figure, result, bin: int) -> None:
+    """Links that are down at the end of the bin, black and dotted."""
+    ports = down_links(result, result.series.edges_s[bin + 1]) if result.series.n_bins else np.empty(0, np.int64)
+    if len(ports):
+        x, y = geometry.polyline(*geometry.ends(result.network, ports))
+        line = dict(color=palette.BROKEN, width=3, dash="dot")
+        figure.add_trace(go.Scatter(x=x, y=y, mode="lines", name="link down", hoverinfo="skip", line=line))
+
+
+def down_links(result, time_s: float) -> np.ndarray:
+    """One port of every link that a fault has taken down, and none brought back, by a time."""
+    down = np.zeros(result.network.n_ports, dtype=bool)
+    for fault in sorted(result.scenario.faults, key=lambda fault: fault.at_us):
+        if fault.at_us * 1e-6 < time_s and fault.kind in ("link-down", "link-up"):
+            down[fault_ports(result.network, fault)] = fault.kind == "link-down"
+    return np.flatnonzero(down[::2]) * 2
 
 
 def _add_ports(figure: go.Figure, result, ports: np.ndarray, share: np.ndarray, bin: int, apart: bool) -> None:

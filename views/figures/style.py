@@ -1,5 +1,7 @@
 """What every chart has in common: fonts, grid, legend, and axes in a unit that reads well."""
 
+import math
+
 import plotly.graph_objects as go
 
 from views.parts import palette
@@ -20,6 +22,13 @@ def byte_unit(largest: float) -> tuple[float, str]:
 
 def _unit(largest: float, units) -> tuple[float, str]:
     return next((unit for unit in units if largest >= unit[0]), units[-1])
+
+
+def log_ticks(smallest: float, largest: float) -> list[float]:
+    """1, 2 and 5 times powers of ten that span a range; only powers of ten where that would be crowded."""
+    powers = range(math.floor(math.log10(smallest)), math.ceil(math.log10(largest)) + 1)
+    steps = (1, 2, 5) if len(powers) <= 4 else (1,)
+    return [step * 10.0**power for power in powers for step in steps]
 
 
 def apply(figure: go.Figure, height: int, x_title: str = "", y_title: str = "", legend: bool = True) -> go.Figure:
