@@ -6,6 +6,7 @@ import pandas as pd
 COMPUTE, NETWORK = "compute", "network"
 FLOW_BARS = 6000  # of the 20 k shapes a browser draws at once
 TASKS_PER_RANK = 120  # more are too thin to tell apart, and are shown as shares
+SIDE_BY_SIDE = 8  # flows of one sender drawn next to each other
 STRETCHES = 240  # of the window, in which shares are taken
 COLUMNS = ["rank", "lane", "kind", "start_s", "end_s", "low", "high", "count", "bytes", "id"]
 
@@ -31,7 +32,7 @@ def _inside(found: pd.DataFrame, window_s: tuple[float, float]) -> pd.DataFrame:
 
 
 def _whole(found: pd.DataFrame) -> pd.DataFrame:
-    return found.assign(low=0.0, high=1.0, count=1)[COLUMNS].reset_index(drop=True)
+    return found.assign(count=1)[COLUMNS].reset_index(drop=True)
 
 
 def _task_bars(result, ranks) -> pd.DataFrame:
@@ -44,6 +45,8 @@ def _task_bars(result, ranks) -> pd.DataFrame:
             "kind": tasks["kind"].astype(str),
             "start_s": tasks["start_s"],
             "end_s": tasks["end_s"].fillna(result.end_s),
+            "low": 0.0,
+            "high": 1.0,
             "bytes": tasks["bytes"],
             "id": tasks["task_id"],
         }
@@ -53,6 +56,7 @@ def _task_bars(result, ranks) -> pd.DataFrame:
 def _flow_bars(result, ranks) -> pd.DataFrame:
     flows = result.flows
     flows = flows[flows["src"].isin(ranks) & flows["start_s"].notna()]
+    low, high = _side_by_side(flows)
     return pd.DataFrame(
         {
             "rank": flows["src"],
@@ -60,10 +64,20 @@ def _flow_bars(result, ranks) -> pd.DataFrame:
             "kind": flows["kind"].astype(str),
             "start_s": flows["start_s"],
             "end_s": (flows["start_s"] + flows["fct_s"]).fillna(result.end_s),
+            "low": low,
+            "high": high,
             "bytes": flows["bytes"],
             "id": flows["flow_id"],
         }
     )
+
+
+def _side_by_side(flows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Where in its lane each flow lies: plain traffic of one sender overlaps, so it is drawn in up to `SIDE_BY_SIDE` rows."""
+    sender = flows.groupby("src")["flow_id"]
+    rows = np.where(flows["kind"] == "traffic", np.minimum(sender.transform("size"), SIDE_BY_SIDE), 1)
+    row = sender.cumcount() % rows
+    return 1 - (row + 1) / rows, 1 - row / rows
 
 
 def shares_over_time(found: pd.DataFrame, window_s: tuple[float, float]) -> pd.DataFrame:
@@ -113,7 +127,7 @@ def _merged(found: pd.DataFrame, window_s: tuple[float, float]) -> pd.DataFrame:
     reached = np.maximum.accumulate(end + group * span) - group * span  # latest end so far within the group
     opens = np.ones(len(found), dtype=bool)
     opens[1:] = (group[1:] != group[:-1]) | (start[1:] > reached[:-1] + resolution_s)
-    merged = _whole(found[opens])
+    merged = _whole(found[opens].assign(low=0.0, high=1.0))
     merged["end_s"] = np.maximum.reduceat(end, np.flatnonzero(opens))
     block = np.cumsum(opens) - 1
     merged["count"] = np.bincount(block)

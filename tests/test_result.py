@@ -260,7 +260,7 @@ def test_unknown_format_and_unwritable_place_are_one_clear_line(incast, tmp_path
 def test_few_bars_are_drawn_one_by_one(gpt):
     window = (0.0, gpt.end_s)
     found = bars(gpt, [0, 8], window)
-    assert (found["count"] == 1).all() and (found["high"] - found["low"] == 1).all()
+    assert (found["count"] == 1).all() and (found["low"] == 0).all() and (found["high"] == 1).all()
     assert len(found) == gpt.tasks["rank"].isin([0, 8]).sum() + gpt.flows["src"].isin([0, 8]).sum()
 
 
@@ -269,6 +269,12 @@ def test_a_narrow_window_holds_only_what_overlaps_it(gpt):
     found = bars(gpt, [flow["src"]], (flow["start_s"], flow["start_s"] + flow["fct_s"]))
     assert flow["flow_id"] in found.loc[found["lane"] == "network", "id"].tolist()
     assert (found["end_s"] >= flow["start_s"]).all()
+
+
+def test_flows_of_one_sender_lie_side_by_side():
+    result = fabricate.result(fabricate.scenario(traffic={"pattern": "all-to-all", "flow_bytes": 1000}))
+    found = bars(result, [2], (0.0, result.end_s)).sort_values("id")
+    assert found["high"].tolist() == [1.0, 0.75, 0.5, 0.25] and found["low"].tolist() == [0.75, 0.5, 0.25, 0.0]
 
 
 def test_crowded_tasks_become_shares_that_keep_the_time(gpt, monkeypatch):

@@ -43,11 +43,11 @@ def busiest_bin(series) -> int:
 
 
 def ports_by_interest(result) -> list[int]:
-    """Ports that carried something, those with pauses, marks and deep queues first, NVLink last."""
+    """Ports that carried something, those with marks and deep queues first, then paused ones, NVLink last."""
     ports = result.ports[result.ports["tx_bytes"] > 0]
     queue = ports["max_queue_bytes"].where(ports["max_queue_bytes"] >= NOTABLE_QUEUE_BYTES, 0)
     ports = ports.assign(queue=queue, fabric=ports["kind"] == "fabric")
-    ranked = ports.sort_values(["pauses", "ecn_marks", "queue", "fabric", "tx_bytes"], ascending=False)
+    ranked = ports.sort_values(["ecn_marks", "queue", "pauses", "fabric", "tx_bytes"], ascending=False)
     return ranked["port_id"].head(MOST_PORTS).tolist() or [0]
 
 
@@ -118,7 +118,7 @@ def choose_port(result) -> int:
         key=PORT,
         persist_state="session",
         format_func=lambda port_id: names[port_id],
-        help="Most troubled ports first: pauses, marks, queues",
+        help="Most troubled ports first: marks, queues, pauses",
     )
 
 

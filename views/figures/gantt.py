@@ -41,13 +41,14 @@ def gantt(
     figure = go.Figure()
     for kind in _known_first(found["kind"].unique()):
         _add_bars(figure, found[found["kind"] == kind], kind, row_of, scale)
+    spots = _spots(found)
     if chosen is not None:
-        _add_chosen(figure, result.flows.iloc[chosen], row_of, scale, result.end_s)
+        _add_chosen(figure, result.flows.iloc[chosen], spots, row_of, scale, result.end_s)
     path = result.critical_path
     path = path[(path["end_s"] >= window_s[0]) & (path["start_s"] <= window_s[1])]
     if len(path):
         _add_strip(figure, path, window_s, scale)
-        _add_outlines(figure, path, row_of, scale)
+        _add_outlines(figure, path, spots, row_of, scale)
     style.apply(figure, 90 + ROW_PX * (len(ranks) + 1), x_title=f"time ({unit})")
     names = ["critical path"] + [(labels or {}).get(rank, f"rank {rank}") for rank in ranks]
     figure.update_yaxes(
@@ -94,7 +95,7 @@ def _add_bars(figure: go.Figure, found: pd.DataFrame, kind: str, row_of: dict[in
             _bars(
                 part, part["rank"].map(row_of), _lane(lane, kind), scale, name=kind, legendgroup=kind, showlegend=first,
                 text=[_hover(*values) for values in part[_FIELDS].itertuples(index=False, name=None)],
-                marker=dict(color=palette.kind_colour(kind), line_width=0),
+                marker=dict(color=palette.kind_colour(kind), line=dict(color="white", width=0.6 if kind == "traffic" else 0)),
                 customdata=np.where((part["lane"] == NETWORK) & (part["count"] == 1), part["id"], -1).tolist(),
             )
         )  # fmt: skip
@@ -112,20 +113,30 @@ def _hover(lane, kind, rank, start_s, end_s, low, high, count, id, size_bytes) -
     return f"<b>{kind}</b> on rank {rank}, {which}{when}" + (f"<br>{show_bytes(size_bytes)}" if size_bytes else "")
 
 
-def _add_chosen(figure: go.Figure, flow: pd.Series, row_of: dict[int, int], scale: float, run_end_s: float) -> None:
+def _add_chosen(figure: go.Figure, flow: pd.Series, spots: dict, row_of: dict, scale: float, run_end_s: float) -> None:
     """A halo around one flow, if its sender is on show and it has started."""
     if flow["src"] not in row_of or not flow["start_s"] >= 0:
         return
-    top, bottom = _lane(NETWORK, str(flow["kind"]))
+    top, bottom = spots.get(flow["flow_id"], _lane(NETWORK, str(flow["kind"])))
     start = flow["start_s"] / scale
     end = (flow["start_s"] + flow["fct_s"] if flow["fct_s"] >= 0 else run_end_s) / scale
-    high, low = row_of[flow["src"]] + top - 0.04, row_of[flow["src"]] + bottom + 0.04
+    high, low = row_of[flow["src"]] + top, row_of[flow["src"]] + bottom
     figure.add_trace(
         go.Scatter(
             x=[start, end, end, start, start], y=[low, low, high, high, low], mode="lines", name="flow below",
             hoverinfo="skip", line=dict(color=palette.SELECTED, width=3),
         )
     )  # fmt: skip
+
+
+def _spots(found: pd.DataFrame) -> dict[int, tuple[float, float]]:
+    """Top and bottom, within its row, of every flow that has a bar of its own."""
+    single = found[(found["lane"] == NETWORK) & (found["count"] == 1)]
+    spots = {}
+    for kind, flow, low, high in single[["kind", "id", "low", "high"]].itertuples(index=False, name=None):
+        top, bottom = _lane(NETWORK, kind)
+        spots[flow] = bottom - high * (bottom - top), bottom - low * (bottom - top)
+    return spots
 
 
 def _add_strip(figure: go.Figure, path: pd.DataFrame, window_s, scale: float) -> None:
@@ -150,10 +161,10 @@ def _add_strip(figure: go.Figure, path: pd.DataFrame, window_s, scale: float) ->
     )  # fmt: skip
 
 
-def _add_outlines(figure: go.Figure, path: pd.DataFrame, row_of: dict[int, int], scale: float) -> None:
+def _add_outlines(figure: go.Figure, path: pd.DataFrame, spots: dict, row_of: dict[int, int], scale: float) -> None:
     """A box around what is on the critical path, a line under it where the lane is thin."""
     x, y = [], []
-    for rank, top, bottom, start, end in _stretches(path):
+    for rank, top, bottom, start, end in _stretches(path, spots):
         if rank not in row_of:
             continue
         high, low, start, end = row_of[rank] + top, row_of[rank] + bottom, start / scale, end / scale
@@ -172,13 +183,13 @@ def _add_outlines(figure: go.Figure, path: pd.DataFrame, row_of: dict[int, int],
     )
 
 
-def _stretches(path: pd.DataFrame) -> list[tuple]:
+def _stretches(path: pd.DataFrame, spots: dict) -> list[tuple]:
     """(rank, top, bottom, start_s, end_s) of the path; steps that follow each other in one lane are one."""
     found = []
-    for kind, node_kind, rank, start, end in path[["kind", "node_kind", "rank", "start_s", "end_s"]].itertuples(
-        index=False, name=None
-    ):
-        lane = (rank, *_lane(COMPUTE if node_kind == "task" else NETWORK, kind))
+    columns = ["kind", "node_kind", "id", "rank", "start_s", "end_s"]
+    for kind, node_kind, id, rank, start, end in path[columns].itertuples(index=False, name=None):
+        is_task = node_kind == "task"
+        lane = (rank, *(COMPUTE_LANE if is_task else spots.get(id, _lane(NETWORK, kind))))
         if found and found[-1][:3] == lane and start <= found[-1][4] * (1 + 1e-9):
             found[-1] = (*found[-1][:4], end)
         else:
