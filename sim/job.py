@@ -1,0 +1,118 @@
+"""One run in a thread of its own: started, watched and cancelled from elsewhere; no user interface in it."""
+
+import logging
+import os
+import threading
+import time
+
+from sim.case import Case
+from sim.errors import LabError
+from sim.result import Result
+from sim.scenario import Scenario
+from sim.simulation import Progress, Simulation
+from sim.warm_up import warm_up
+
+__all__ = ["ENDED", "Job", "warm_up"]
+
+ENDED = ("finished", "cancelled", "failed")
+QUANTUM_S = 0.025  # between two looks at the cancel button
+FIRST_HOPS, LEAST_HOPS, MOST_HOPS = 20_000, 1_000, 20_000_000  # packet-hops of a quantum
+PROGRESS_S = 0.1  # between two snapshots of the progress
+LOOK_S = 0.02  # between two looks at the cancel button while waiting
+
+_turns = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
+_log = logging.getLogger(__name__)
+
+
+class Job:
+    """A run of a scenario, or of a case made elsewhere.
+
+    `state` goes waiting, compiling, building, running, and ends as finished, cancelled or failed. `progress` is the
+    latest snapshot. `result` is there when the run has ended; that of a cancelled one is partial and says so (None
+    if nothing had begun). `error` is one line.
+    """
+
+    def __init__(self, scenario: Scenario | Case):
+        self._work_on = scenario
+        self.scenario = scenario.scenario if isinstance(scenario, Case) else scenario
+        self.state = "waiting"
+        self.progress: Progress | None = None
+        self.result: Result | None = None
+        self.error: str | None = None
+        self._cancel = threading.Event()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"job {self.scenario.name}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Stop at the next quantum and keep what there is. Without effect once the run has ended."""
+        self._cancel.set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the run has ended; False if it has not within `timeout` seconds."""
+        return self._ended.wait(timeout)
+
+    def _run(self) -> None:
+        try:
+            state = self._from_start_to_end()
+        except LabError as problem:
+            state, self.error = "failed", str(problem)
+        except MemoryError as problem:
+            state, self.error = "failed", f"not enough memory for this run; try fewer or smaller flows ({problem})"
+        except Exception as problem:
+            _log.exception("job %s", self.scenario.name)
+            reason = " ".join(str(problem).split())
+            state, self.error = "failed", f"the run stopped on an unexpected {type(problem).__name__}: {reason}"
+        self.state = state
+        self._ended.set()
+
+    def _from_start_to_end(self) -> str:
+        while not _turns.acquire(timeout=LOOK_S):
+            if self._cancel.is_set():
+                return "cancelled"
+        try:
+            began = time.perf_counter()
+            compile_s = self._compile()
+            waited_s = time.perf_counter() - began
+            if self._cancel.is_set():
+                return "cancelled"
+            self.state = "building"
+            simulation = Simulation(self._work_on)
+            simulation.cpu_s["compile"] = compile_s
+            simulation.wall_s += waited_s
+            self.progress = simulation.progress()
+            self.state = "running"
+            self._advance(simulation)
+            self.progress = simulation.progress()
+            self.result = simulation.result()
+            return "cancelled" if simulation.status == "cancelled" else "finished"
+        finally:
+            _turns.release()
+
+    def _compile(self) -> float:
+        """Wait for the process's compilation; CPU seconds that it took meanwhile."""
+        compilation = warm_up()
+        if compilation.state == "ready":
+            return 0.0
+        self.state = "compiling"
+        before_s = compilation.cpu_s
+        while not (compilation.wait(LOOK_S) or self._cancel.is_set()):
+            pass
+        if compilation.state == "failed":
+            raise LabError(compilation.error)
+        return compilation.cpu_s - before_s
+
+    def _advance(self, simulation: Simulation) -> None:
+        """Quanta of about QUANTUM_S until the end or the cancel button."""
+        hops, shown = FIRST_HOPS, time.perf_counter()
+        while not self._cancel.is_set():
+            began = time.perf_counter()
+            if simulation.advance(hops):
+                return
+            now = time.perf_counter()
+            hops = int(min(max(hops * min(4.0, QUANTUM_S / (now - began)), LEAST_HOPS), MOST_HOPS))
+            if now - shown >= PROGRESS_S:
+                self.progress, shown = simulation.progress(), now
+        simulation.cancel()

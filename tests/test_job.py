@@ -1,0 +1,169 @@
+"""Jobs: the way through their states, cancelling at every point of it, failures as one line, several at once."""
+
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from sim import job as jobs
+from sim.errors import ScenarioError
+from sim.job import Job, warm_up
+from sim.preset import load_preset
+from sim.simulation import Simulation
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    assert warm_up().wait(600) and warm_up().state == "ready", warm_up().error
+
+
+def ended(job, timeout=60):
+    job.start()
+    assert job.wait(timeout)
+    return job
+
+
+def long_run():
+    return load_preset("incast-16").replace("traffic.flow_bytes", 500_000_000)
+
+
+def running(job, timeout=60):
+    """The job, started and past its first quantum."""
+    job.start()
+    until = time.monotonic() + timeout
+    while job.progress is None or job.progress.packet_hops == 0:
+        assert job.state not in jobs.ENDED, (job.state, job.error)
+        assert time.monotonic() < until
+        time.sleep(0.005)
+    return job
+
+
+def test_a_job_ends_with_the_result_of_the_same_simulation():
+    scenario = load_preset("incast-16")
+    job = Job(scenario)
+    assert (job.state, job.progress, job.result, job.error) == ("waiting", None, None, None)
+    ended(job)
+    assert (job.state, job.error) == ("finished", None)
+    assert job.progress.fraction == 1 and job.progress.flows_finished == 16 and job.progress.bytes_left == 0
+    alone = Simulation(scenario).run()
+    assert np.array_equal(job.result.raw.acked_ps, alone.raw.acked_ps)
+    assert job.result.summary["packet_hops"] == alone.summary["packet_hops"]
+
+
+def test_compilation_is_never_charged_to_the_kernel():
+    spent = ended(Job(load_preset("gpt-small-16"))).result.summary["cpu_s"]
+    assert spent["compile"] == 0, "it was ready before this job began"
+    assert spent["total"] == pytest.approx(sum(spent.values()) - spent["total"])
+
+
+@pytest.mark.parametrize("name", ["gpt-small-16-slow-link", "link-failure", "parallel-links", "incast-16-hpcc"])
+def test_a_warmed_up_process_compiles_nothing_more(name):
+    before = signatures()
+    scenario = load_preset(name)
+    if scenario.traffic is None:
+        scenario = scenario.replace("parallelism.bucket_parameters", 2_000_000)
+    result = ended(Job(scenario)).result
+    len(result.critical_path)
+    assert signatures() == before
+
+
+def signatures():
+    """Every compiled function of the project, with the number of types it has been compiled for."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("sim.")]
+    functions = {id(value): value for module in modules for value in vars(module).values() if hasattr(value, "overloads")}
+    return {f"{value.py_func.__module__}.{value.py_func.__name__}": len(value.overloads) for value in functions.values()}
+
+
+def test_cancel_keeps_the_partial_result_and_marks_it():
+    job = running(Job(long_run()))
+    began = time.monotonic()
+    job.cancel()
+    assert job.wait(5) and time.monotonic() - began < 1
+    assert job.state == "cancelled" and job.result.status == "cancelled"
+    summary = job.result.summary
+    assert summary["iteration_s"] is None and 0 < summary["packet_hops"]["total"]
+    assert summary["flows_finished"] < 16 and 0 < summary["bytes_left"] < 16 * 500_000_000
+    assert "Partial result" in " ".join(job.result.notices)
+
+
+def test_progress_comes_and_grows():
+    job = running(Job(long_run()))
+    first = job.progress
+    time.sleep(0.4)
+    second = job.progress
+    job.cancel()
+    assert job.wait(5)
+    assert first.packet_hops < second.packet_hops and first.fraction < second.fraction < 1
+    assert second.sim_time_s > first.sim_time_s and second.bytes_left < first.bytes_left
+
+
+def test_cancel_before_the_start_leaves_nothing():
+    job = Job(long_run())
+    job.cancel()
+    ended(job)
+    assert (job.state, job.result) == ("cancelled", None)
+
+
+def test_cancel_after_the_end_changes_nothing():
+    job = ended(Job(load_preset("incast-16")))
+    job.cancel()
+    assert job.state == "finished" and job.result.finished
+
+
+def test_a_fault_of_the_scenario_is_one_line():
+    job = ended(Job(load_preset("incast-16").replace("transport.buffer_mb", 2)))
+    assert job.state == "failed" and job.result is None
+    assert job.error.startswith("transport.buffer_mb = 2") and "\n" not in job.error
+
+
+@pytest.mark.parametrize(
+    ("problem", "line"),
+    [
+        (ValueError("two\nlines"), "the run stopped on an unexpected ValueError: two lines"),
+        (MemoryError("9 GB"), "not enough memory for this run; try fewer or smaller flows (9 GB)"),
+        (ScenarioError("cluster.gpus = 0: no"), "cluster.gpus = 0: no"),
+    ],
+)
+def test_any_failure_is_one_line(monkeypatch, problem, line):
+    def refuse(_):
+        raise problem
+
+    monkeypatch.setattr(jobs, "Simulation", refuse)
+    job = ended(Job(load_preset("incast-16")))
+    assert (job.state, job.error) == ("failed", line)
+
+
+def test_a_time_limit_ends_a_job_with_a_partial_result():
+    job = ended(Job(load_preset("incast-16").replace("simulation.time_limit_s", 0.0005)))
+    assert job.state == "finished" and job.result.status == "time limit"
+
+
+def test_two_jobs_at_once_equal_each_alone():
+    scenarios = [load_preset("incast-16"), load_preset("incast-16-hpcc"), load_preset("link-failure"), load_preset("incast-16")]
+    together = [Job(scenario) for scenario in scenarios]
+    for job in together:
+        job.start()
+    assert all(job.wait(60) for job in together)
+    for job in together:
+        assert job.state == "finished", job.error
+        assert np.array_equal(job.result.raw.acked_ps, Simulation(job.scenario).run().raw.acked_ps)
+
+
+def test_a_job_waits_for_its_turn_and_can_be_cancelled_while_it_waits(monkeypatch):
+    monkeypatch.setattr(jobs, "_turns", threading.BoundedSemaphore(1))
+    first = running(Job(long_run()))
+    second = Job(long_run())
+    second.start()
+    time.sleep(0.1)
+    assert second.state == "waiting"
+    second.cancel()
+    assert second.wait(1) and second.state == "cancelled" and second.result is None
+    first.cancel()
+    assert first.wait(5)
+
+
+def test_warm_up_is_one_for_the_process():
+    assert warm_up() is warm_up()
+    assert warm_up().seconds > 0 and warm_up().cpu_s > 0
