@@ -23,6 +23,7 @@ def main() -> None:
     choose_preset()
     scenario, network, problem = check()
     run_bar(scenario, problem)
+    compilation()
     form, picture = st.columns([5, 8], gap="large")
     with form:
         edit(scenario, network)
@@ -95,6 +96,21 @@ def run_bar(scenario, problem: str | None) -> None:
             f"The run takes **{roughly(cost.cpu_s)}**.",
             icon=":material/check_circle:",
         )
+
+
+def compilation() -> None:
+    """While the kernel is being compiled, say so; look again every second."""
+    st.fragment(_compilation, run_every=1.0 if session.compilation().state == "compiling" else None)()
+
+
+def _compilation() -> None:
+    kernel = session.compilation()
+    if kernel.state == "compiling":
+        st.caption(
+            f":material/build: Compiling the kernel in the background (first run only): {kernel.seconds:.0f} s so far."
+        )
+    elif kernel.state == "failed":
+        st.caption(f":material/error: {kernel.error}")
 
 
 def edit(scenario, network) -> None:

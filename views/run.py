@@ -24,11 +24,9 @@ def main() -> None:
     if session.running():
         watch()
         return
-    failed = session.desk().job
-    if failed is not None and failed.state == "failed":
-        st.error(str(failed.error), icon=":material/error:")
-        if st.button("Back to Build", icon=":material/tune:"):
-            st.switch_page(page.PAGES["build"])
+    ended = session.desk().job
+    if ended is not None and ended.result is None:
+        without_result(ended)
         return
     result = page.need_result()
     headline(result)
@@ -37,6 +35,16 @@ def main() -> None:
             st.info(notice, icon=":material/lightbulb:")
     distribution(result)
     download(result)
+
+
+def without_result(job) -> None:
+    """A run that failed, or was cancelled before it had begun."""
+    if job.state == "failed":
+        st.error(job.error, icon=":material/error:")
+    else:
+        st.warning("Cancelled before the simulation had begun: there is nothing to show.", icon=":material/warning:")
+    if st.button("Back to Build", icon=":material/tune:"):
+        st.switch_page(page.PAGES["build"])
 
 
 @st.fragment(run_every=POLL_S)

@@ -5,12 +5,11 @@ from types import SimpleNamespace
 
 from streamlit.testing.v1 import AppTest
 
-from sim.errors import RunError
+from sim import job as jobs
 from sim.preset import from_link
 from tests import fabricate
 
 APP = Path(__file__).parents[2] / "app.py"
-RUNNING = ("waiting", "compiling", "building", "running")
 
 
 class ScriptedJob:
@@ -26,8 +25,10 @@ class ScriptedJob:
         self.state = "compiling"
 
     def cancel(self):
-        if self.state in RUNNING:
+        if self.state == "running":
             self.end("cancelled", stop_after=0.5)
+        elif self.state not in jobs.ENDED:
+            self.state = "cancelled"
 
     def run_to(self, fraction):
         self.state = "running"
@@ -40,7 +41,7 @@ class ScriptedJob:
         self.state, self.result = state, fabricate.result(self.scenario, stop_after)
 
     def fail(self, message):
-        self.state, self.error = "failed", RunError(message)
+        self.state, self.error = "failed", message
 
 
 def opened(link=None) -> AppTest:

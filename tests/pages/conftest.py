@@ -11,10 +11,10 @@ from tests.pages.app_under_test import ScriptedJob, opened, run_now
 
 @pytest.fixture(autouse=True)
 def scripted(monkeypatch):
-    monkeypatch.setattr(jobs, "Job", ScriptedJob)
-    monkeypatch.setattr(jobs, "warm_up", lambda: SimpleNamespace(state="finished"))
-    ScriptedJob.latest = None
     st.cache_resource.clear()
+    monkeypatch.setattr(jobs, "Job", ScriptedJob)
+    monkeypatch.setattr(jobs, "warm_up", lambda: SimpleNamespace(state="ready"))
+    ScriptedJob.latest = None
     return ScriptedJob
 
 

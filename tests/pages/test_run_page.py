@@ -69,6 +69,14 @@ def test_a_failed_run_is_one_line_and_a_way_back(app, scripted):
     assert [title.value for title in app.title] == ["Build"]
 
 
+def test_a_run_cancelled_while_compiling_has_nothing_to_show(app):
+    press(app, "Run")
+    press(app, "Cancel")
+    app.run()
+    assert app.warning[0].value.startswith("Cancelled before the simulation had begun")
+    press(app, "Back to Build")
+
+
 def test_slowdown_can_be_shown_instead_of_time(finished):
     finished.segmented_control(key="measure").set_value("Slowdown").run()
     assert not finished.exception

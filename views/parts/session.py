@@ -51,9 +51,8 @@ def shelf() -> Shelf:
     return Shelf()
 
 
-@st.cache_resource(show_spinner=False)
 def compilation():
-    """The kernel's compilation, begun in the background by the first page anyone opens."""
+    """The kernel's compilation, begun in the background by the first page that anyone opens."""
     return jobs.warm_up()
 
 
@@ -68,7 +67,7 @@ def start_run(scenario: Scenario) -> None:
 
 def running() -> bool:
     job = desk().job
-    return job is not None and job.state in ("waiting", "compiling", "building", "running")
+    return job is not None and job.state not in jobs.ENDED
 
 
 def collect() -> None:
