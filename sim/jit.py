@@ -5,6 +5,7 @@ imported module would go on running in its old form. The cache directory is ther
 after a hash of all sources under `sim/` that can be compiled.
 """
 
+import functools
 import hashlib
 import os
 import tempfile
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import numba
 from numba import config
+from numba.core.codegen import CPUCodeLibrary
 
 KERNEL_ROOMS = ("jit.py", "congestion", "packet", "player", "topology", "workload", "critical_path.py")
 
@@ -56,14 +58,65 @@ def njit(function):
     return numba.njit(**_KERNEL)(function)
 
 
+_parts_under_way = []
+
+
+def _optimise_whole_only(optimise):
+    """Leave parts as they come: they are optimised with the whole they are inlined into."""
+
+    @functools.wraps(optimise)
+    def wrapper(library, *args):
+        if not (_parts_under_way and _parts_under_way[-1]):
+            optimise(library, *args)
+
+    return wrapper
+
+
+CPUCodeLibrary._optimize_final_module = _optimise_whole_only(CPUCodeLibrary._optimize_final_module)
+
+
+def _linked_only(flags):
+    """A part is never called from Python: no wrappers, no machine code of its own."""
+    flags.no_compile = True
+    flags.no_cpython_wrapper = True
+    flags.no_cfunc_wrapper = True
+    return flags
+
+
+def _noting(dispatcher, is_part):
+    if not COMPILED:
+        return dispatcher
+    compile_signature = dispatcher.compile
+
+    @functools.wraps(compile_signature)
+    def compile_noting(signature):
+        _parts_under_way.append(is_part)
+        try:
+            entry_point = compile_signature(signature)
+        finally:
+            _parts_under_way.pop()
+        return entry_point
+
+    def add_part(compiled):
+        compiled = compiled._replace(entry_point=object())
+        dispatcher.overloads[tuple(compiled.signature.args)] = compiled
+        compiled.target_context.insert_user_function(compiled.entry_point, compiled.fndesc, [compiled.library])
+
+    dispatcher.compile = compile_noting
+    if is_part:
+        dispatcher.add_overload = add_part
+        dispatcher._compiler._customize_flags = _linked_only
+    return dispatcher
+
+
 def kernel(function):
     """Compile a packet-kernel function: inlined into its caller, no reference counting.
 
     `_nrt=False` means that compiled code cannot allocate: scratch arrays are passed in.
     """
-    return numba.njit(**_KERNEL, _nrt=False, forceinline=True)(function)
+    return _noting(numba.njit(**{**_KERNEL, "cache": False}, _nrt=False, forceinline=True)(function), True)
 
 
 def entry(function):
     """Compile a packet-kernel function that Python calls, or that is too large to inline."""
-    return numba.njit(**_KERNEL, _nrt=False)(function)
+    return _noting(numba.njit(**_KERNEL, _nrt=False)(function), False)

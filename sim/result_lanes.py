@@ -73,7 +73,7 @@ def _flow_bars(result, ranks) -> pd.DataFrame:
 
 
 def _side_by_side(flows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Where in its lane each flow lies: plain traffic of one sender overlaps, so it is drawn in up to `SIDE_BY_SIDE` rows."""
+    """(low, high) of each flow in its lane: plain traffic of one sender overlaps, so it takes up to `SIDE_BY_SIDE` rows."""
     sender = flows.groupby("src")["flow_id"]
     rows = np.where(flows["kind"] == "traffic", np.minimum(sender.transform("size"), SIDE_BY_SIDE), 1)
     row = sender.cumcount() % rows

@@ -62,6 +62,7 @@ class Simulation:
             used = np.arange(self.case.network.n_ports)
         else:
             used = np.unique(np.concatenate((table.data_ports, table.ack_ports)))
+        self.used_ports = used
         settings = self.case.settings
         bins = min(settings.bins, max(32, PORT_SERIES_BYTES // (24 * max(1, used.size))))
         return memory.make_state(
@@ -124,7 +125,7 @@ class Simulation:
     def _acked_bytes(self) -> np.ndarray:
         """int64[F]: payload acknowledged so far."""
         size = self.table.size_bytes
-        acked = np.where(self.plan.acked[: len(size)] >= 0, size, 0)
+        acked = np.where(self.plan.flow["acked"][: len(size)] >= 0, size, 0)
         live = np.flatnonzero((self.state.flow["flow_id"] >= 0) & (self.state.flow["done"] == 0))
         ids = self.state.flow["flow_id"][live]
         acked[ids] = np.minimum(self.state.flow["acked_packets"][live] * self.case.settings.payload_bytes, size[ids])
@@ -148,7 +149,7 @@ class Simulation:
     @property
     def end_ps(self) -> int:
         """How far simulated time got."""
-        last = max(int(self.plan.ended.max(initial=0)), int(self.plan.acked.max(initial=0)))
+        last = max(int(self.plan.node["ended"].max(initial=0)), int(self.plan.flow["acked"].max(initial=0)))
         if self.status == "finished" or self.state.g[0]["now"] >= NEVER:
             return last
         return max(last, int(self.state.g[0]["now"]) - 1)
@@ -157,18 +158,18 @@ class Simulation:
         """Tables, series and summary of the run as far as it got."""
         g, port, plan, table = self.state.g[0], self.state.port, self.plan, self.table
         flows, end = self.case.dag.n_flows, self.end_ps
-        marks, retransmits = plan.marks[:flows].copy(), plan.retransmits[:flows].copy()
+        marks, retransmits = plan.flow["marks"][:flows].copy(), plan.flow["retransmits"][:flows].copy()
         live = self.state.flow[self.state.flow["flow_id"] >= 0]
         marks[live["flow_id"]], retransmits[live["flow_id"]] = live["marks"], live["retransmits"]
         shift = int(g["bin_shift"])
-        bins = min(self.state.bins.shape[1], (end >> shift) + 1)
+        bins = min(int(g["bins"]), (end >> shift) + 1)
         paused_ps = port["paused_ps"] + np.where(port["paused"] > 0, np.maximum(0, end - port["paused_since"]), 0)
         rows = self._series(bins)
         return Result(
             RawRun(
                 scenario=self.scenario, network=self.case.network, dag=self.case.dag,
                 data_ptr=table.data_ptr, data_ports=table.data_ports, ack_ptr=table.ack_ptr, ack_ports=table.ack_ports,
-                start_ps=plan.started.copy(), end_ps=plan.ended.copy(), acked_ps=plan.acked[:flows].copy(),
+                start_ps=plan.node["started"][:-1].copy(), end_ps=plan.node["ended"][:-1].copy(), acked_ps=plan.flow["acked"][:flows].copy(),
                 ideal_fct_ps=self.ideal_fct_ps(), flow_marks=marks, flow_retransmits=retransmits,
                 flow_acked_bytes=self._acked_bytes(), port_tx_bytes=port["tx_bytes"].copy(), port_tx_packets=port["tx_packets"].copy(),
                 port_max_queue_bytes=port["max_queue"].copy(), port_marks=port["marks"].copy(), port_pauses=port["pauses"].copy(),
@@ -189,10 +190,10 @@ class Simulation:
     def _series(self, bins: int) -> dict:
         ports = self.case.network.n_ports
         named = {"tx_bytes": "tx_bytes", "max_queue_bytes": "max_queue", "marks": "marks", "paused_ps": "paused_ps"}
-        used = self.state.used_ports
+        used, by_port = self.used_ports, self.state.bins.reshape(-1, int(self.state.g[0]["bins"]))
         series = {}
         for name, column in named.items():
-            values = self.state.bins[column][:, :bins]
+            values = by_port[column][:, :bins]
             full = np.zeros((ports, bins), values.dtype)
             full[used] = values[: used.size]
             series[f"series_{name}"] = full
@@ -231,5 +232,5 @@ class Simulation:
                 f"the run cannot go on: {len(live)} flows never finish ({where}; {int(g['drops'] + g['losses'])} packets were lost "
                 f"and {int(g['timeouts'])} timeouts passed)"
             )
-        waiting = np.flatnonzero((self.plan.waiting > 0) & (self.plan.started < 0))
+        waiting = np.flatnonzero((self.plan.node["waiting"] > 0) & (self.plan.node["started"] < 0))
         return f"the run cannot go on: {len(waiting)} tasks and flows wait for each other; first {self.case.dag.describe(int(waiting[0]))}"

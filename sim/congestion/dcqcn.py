@@ -42,54 +42,53 @@ FIRST_CUT_DELAY_PS = int64(1000)  # the first decrease comes one nanosecond afte
 
 @kernel
 def start(s, i):
-    C = s.controller[i]
-    C.dcqcn_alpha = 1.0
-    C.dcqcn_target_bps = s.flow[i].rate_bps
-    C.dcqcn_started = 0
-    C.dcqcn_mark_alpha = 0
-    C.dcqcn_mark_decrease = 0
-    C.dcqcn_stage = 0
-    C.dcqcn_alpha_at = FAR
-    C.dcqcn_decrease_at = FAR
-    C.dcqcn_increase_at = FAR
+    F = s.flow[i]
+    F.dcqcn_alpha = 1.0
+    F.dcqcn_target_bps = F.rate_bps
+    F.dcqcn_started = 0
+    F.dcqcn_mark_alpha = 0
+    F.dcqcn_mark_decrease = 0
+    F.dcqcn_stage = 0
+    F.dcqcn_alpha_at = FAR
+    F.dcqcn_decrease_at = FAR
+    F.dcqcn_increase_at = FAR
 
 
 @kernel
 def catch_up(s, i, now):
     """Apply every timer due at or before `now` (alpha, decrease, increase), in order of time."""
-    C = s.controller[i]
-    if C.dcqcn_started == 0:
-        return
     F = s.flow[i]
-    p = s.par[0]
+    if F.dcqcn_started == 0:
+        return
+    p = s.g[0]
     while True:
-        due = min(C.dcqcn_alpha_at, C.dcqcn_decrease_at, C.dcqcn_increase_at)
+        due = min(F.dcqcn_alpha_at, F.dcqcn_decrease_at, F.dcqcn_increase_at)
         if due > now:
             break
-        if due == C.dcqcn_alpha_at:
-            C.dcqcn_alpha *= 1.0 - p.dcqcn_gain
-            if C.dcqcn_mark_alpha:
-                C.dcqcn_alpha += p.dcqcn_gain
-            C.dcqcn_mark_alpha = 0
-            C.dcqcn_alpha_at += int64(p.dcqcn_alpha_interval_ps)
-        elif due == C.dcqcn_decrease_at:
-            C.dcqcn_decrease_at += int64(p.dcqcn_decrease_interval_ps)
-            if C.dcqcn_mark_decrease:
-                if p.dcqcn_clamp_target > 0.0 or C.dcqcn_stage != 0:
-                    C.dcqcn_target_bps = F.rate_bps
-                F.rate_bps = max(int64(p.dcqcn_min_rate_bps), int64(F.rate_bps * (1.0 - C.dcqcn_alpha / 2.0)))
-                C.dcqcn_stage = 0
-                C.dcqcn_mark_decrease = 0
-                C.dcqcn_increase_at = due + int64(p.dcqcn_increase_interval_ps)
+        if due == F.dcqcn_alpha_at:
+            F.dcqcn_alpha *= 1.0 - p.dcqcn_gain
+            if F.dcqcn_mark_alpha:
+                F.dcqcn_alpha += p.dcqcn_gain
+            F.dcqcn_mark_alpha = 0
+            F.dcqcn_alpha_at += int64(p.dcqcn_alpha_interval_ps)
+        elif due == F.dcqcn_decrease_at:
+            F.dcqcn_decrease_at += int64(p.dcqcn_decrease_interval_ps)
+            if F.dcqcn_mark_decrease:
+                if p.dcqcn_clamp_target > 0.0 or F.dcqcn_stage != 0:
+                    F.dcqcn_target_bps = F.rate_bps
+                F.rate_bps = max(int64(p.dcqcn_min_rate_bps), int64(F.rate_bps * (1.0 - F.dcqcn_alpha / 2.0)))
+                F.dcqcn_stage = 0
+                F.dcqcn_mark_decrease = 0
+                F.dcqcn_increase_at = due + int64(p.dcqcn_increase_interval_ps)
         else:
-            C.dcqcn_increase_at += int64(p.dcqcn_increase_interval_ps)
+            F.dcqcn_increase_at += int64(p.dcqcn_increase_interval_ps)
             scale = F.line_bps / 1e11
-            if C.dcqcn_stage == int64(p.dcqcn_recovery_stages):
-                C.dcqcn_target_bps = min(F.line_bps, C.dcqcn_target_bps + int64(p.dcqcn_additive_bps * scale))
-            elif C.dcqcn_stage > int64(p.dcqcn_recovery_stages):
-                C.dcqcn_target_bps = min(F.line_bps, C.dcqcn_target_bps + int64(p.dcqcn_hyper_bps * scale))
-            F.rate_bps = F.rate_bps // 2 + C.dcqcn_target_bps // 2
-            C.dcqcn_stage += 1
+            if F.dcqcn_stage == int64(p.dcqcn_recovery_stages):
+                F.dcqcn_target_bps = min(F.line_bps, F.dcqcn_target_bps + int64(p.dcqcn_additive_bps * scale))
+            elif F.dcqcn_stage > int64(p.dcqcn_recovery_stages):
+                F.dcqcn_target_bps = min(F.line_bps, F.dcqcn_target_bps + int64(p.dcqcn_hyper_bps * scale))
+            F.rate_bps = F.rate_bps // 2 + F.dcqcn_target_bps // 2
+            F.dcqcn_stage += 1
 
 
 @kernel
@@ -97,15 +96,15 @@ def on_ack(s, i, k, now):
     """Collect the mark that the ACK carries; the first one starts the timers."""
     if s.packet[k].ecn == 0:
         return
-    C = s.controller[i]
-    if C.dcqcn_started:
-        C.dcqcn_mark_alpha = 1
-        C.dcqcn_mark_decrease = 1
+    F = s.flow[i]
+    if F.dcqcn_started:
+        F.dcqcn_mark_alpha = 1
+        F.dcqcn_mark_decrease = 1
         return
-    p = s.par[0]
-    C.dcqcn_started = 1
-    C.dcqcn_alpha = 1.0
-    C.dcqcn_mark_decrease = 1
-    C.dcqcn_target_bps = s.flow[i].rate_bps
-    C.dcqcn_alpha_at = now + int64(p.dcqcn_alpha_interval_ps)
-    C.dcqcn_decrease_at = now + int64(p.dcqcn_decrease_interval_ps) + FIRST_CUT_DELAY_PS
+    p = s.g[0]
+    F.dcqcn_started = 1
+    F.dcqcn_alpha = 1.0
+    F.dcqcn_mark_decrease = 1
+    F.dcqcn_target_bps = F.rate_bps
+    F.dcqcn_alpha_at = now + int64(p.dcqcn_alpha_interval_ps)
+    F.dcqcn_decrease_at = now + int64(p.dcqcn_decrease_interval_ps) + FIRST_CUT_DELAY_PS

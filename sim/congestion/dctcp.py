@@ -33,41 +33,40 @@ COLUMNS = (
 
 @kernel
 def start(s, i):
-    C = s.controller[i]
-    C.dctcp_alpha = 1.0
-    C.dctcp_window_end = 0
-    C.dctcp_cut_end = 0
-    C.dctcp_marked = 0
-    C.dctcp_batch = 0
-    C.dctcp_reduced = 0
+    F = s.flow[i]
+    F.dctcp_alpha = 1.0
+    F.dctcp_window_end = 0
+    F.dctcp_cut_end = 0
+    F.dctcp_marked = 0
+    F.dctcp_batch = 0
+    F.dctcp_reduced = 0
 
 
 @kernel
 def on_ack(s, i, k, now):
-    C = s.controller[i]
     F = s.flow[i]
     acked = s.packet[k].number
     marked = s.packet[k].ecn
-    p = s.par[0]
+    p = s.g[0]
     payload = s.g[0].payload
-    C.dctcp_marked += marked
+    F.dctcp_marked += marked
     new_window = False
-    if acked > C.dctcp_window_end:
-        if C.dctcp_window_end == 0:
-            C.dctcp_batch = payload_sent(F, F.next_packet, payload) // payload + 1
+    if acked > F.dctcp_window_end:
+        if F.dctcp_window_end == 0:
+            F.dctcp_batch = payload_sent(F, F.next_packet, payload) // payload + 1
         else:
-            fraction = min(1.0, C.dctcp_marked / C.dctcp_batch)
-            C.dctcp_alpha = (1.0 - p.dctcp_gain) * C.dctcp_alpha + p.dctcp_gain * fraction
-            C.dctcp_marked = 0
+            fraction = min(1.0, F.dctcp_marked / F.dctcp_batch)
+            F.dctcp_alpha = (1.0 - p.dctcp_gain) * F.dctcp_alpha + p.dctcp_gain * fraction
+            F.dctcp_marked = 0
             outstanding = payload_sent(F, F.next_packet, payload) - payload_sent(F, acked, payload)
-            C.dctcp_batch = outstanding // payload + 1
+            F.dctcp_batch = outstanding // payload + 1
             new_window = True
-        C.dctcp_window_end = F.next_packet
-    if C.dctcp_reduced and acked > C.dctcp_cut_end:
-        C.dctcp_reduced = 0
-    if marked and C.dctcp_reduced == 0:
-        F.rate_bps = max(int64(p.dctcp_min_rate_bps), int64(F.rate_bps * (1.0 - C.dctcp_alpha / 2.0)))
-        C.dctcp_reduced = 1
-        C.dctcp_cut_end = F.next_packet
-    if new_window and C.dctcp_reduced == 0:
+        F.dctcp_window_end = F.next_packet
+    if F.dctcp_reduced and acked > F.dctcp_cut_end:
+        F.dctcp_reduced = 0
+    if marked and F.dctcp_reduced == 0:
+        F.rate_bps = max(int64(p.dctcp_min_rate_bps), int64(F.rate_bps * (1.0 - F.dctcp_alpha / 2.0)))
+        F.dctcp_reduced = 1
+        F.dctcp_cut_end = F.next_packet
+    if new_window and F.dctcp_reduced == 0:
         F.rate_bps = min(F.line_bps, F.rate_bps + int64(p.dctcp_additive_bps * (F.line_bps / 1e11)))

@@ -32,11 +32,11 @@ COLUMNS = (("hpcc_u", "f8"), ("hpcc_reference_bps", "i8"), ("hpcc_update_after",
 
 @kernel
 def start(s, i):
-    C = s.controller[i]
-    C.hpcc_u = 1.0
-    C.hpcc_reference_bps = s.flow[i].rate_bps
-    C.hpcc_update_after = 0
-    C.hpcc_stage = 0
+    F = s.flow[i]
+    F.hpcc_u = 1.0
+    F.hpcc_reference_bps = F.rate_bps
+    F.hpcc_update_after = 0
+    F.hpcc_stage = 0
 
 
 @kernel
@@ -51,23 +51,22 @@ def change_rate(s, i, rate):
 
 @kernel
 def on_ack(s, i, k, now):
-    C = s.controller[i]
     F = s.flow[i]
     g = s.g[0]
-    p = s.par[0]
+    p = s.g[0]
     hops = F.hops - 1
-    new = int64(k) * g.hops_max
-    old = int64(i) * g.hops_max
-    if C.hpcc_update_after == 0:
-        C.hpcc_update_after = F.next_packet
+    new = k * g.hops_max
+    old = g.telemetry_flows + i * g.hops_max
+    if F.hpcc_update_after == 0:
+        F.hpcc_update_after = F.next_packet
         for h in range(hops):
             T = s.telemetry[new + h]
-            O = s.flow_telemetry[old + h]
+            O = s.telemetry[old + h]
             O.time_ps = T.time_ps
             O.tx_bytes = T.tx_bytes
             O.queue_bytes = T.queue_bytes
         return
-    full = s.packet[k].number > C.hpcc_update_after
+    full = s.packet[k].number > F.hpcc_update_after
     if not full and p.hpcc_fast_react <= 0.0:
         return
     U = 0.0
@@ -75,7 +74,7 @@ def on_ack(s, i, k, now):
     window = F.window_bytes if F.window_bytes > 0 else max(int64(1), int64(F.base_rtt_ps / 8e12 * F.line_bps))
     for h in range(hops):
         T = s.telemetry[new + h]
-        O = s.flow_telemetry[old + h]
+        O = s.telemetry[old + h]
         tau = T.time_ps - O.time_ps
         if tau > 0:
             tx_rate = (T.tx_bytes - O.tx_bytes) * 8.0 / (tau / 1000.0 * 1e-9)
@@ -88,19 +87,19 @@ def on_ack(s, i, k, now):
         O.queue_bytes = T.queue_bytes
     rtt_ns = F.base_rtt_ps / 1000.0
     dt_ns = min(dt / 1000.0, rtt_ns)
-    C.hpcc_u = (C.hpcc_u * (rtt_ns - dt_ns) + U * dt_ns) / rtt_ns
-    excess = C.hpcc_u / p.hpcc_target
+    F.hpcc_u = (F.hpcc_u * (rtt_ns - dt_ns) + U * dt_ns) / rtt_ns
+    excess = F.hpcc_u / p.hpcc_target
     additive = int64(p.hpcc_additive_bps * (F.line_bps / 1e11))
-    stage = C.hpcc_stage
+    stage = F.hpcc_stage
     if excess >= 1.0 or stage >= int64(p.hpcc_max_stage):
-        rate = int64(C.hpcc_reference_bps / excess) + additive if excess > 0.0 else F.line_bps
+        rate = int64(F.hpcc_reference_bps / excess) + additive if excess > 0.0 else F.line_bps
         stage = 0
     else:
-        rate = C.hpcc_reference_bps + additive
+        rate = F.hpcc_reference_bps + additive
         stage += 1
     rate = min(F.line_bps, max(int64(p.hpcc_min_rate_bps), rate))
     change_rate(s, i, rate)
     if full:
-        C.hpcc_reference_bps = rate
-        C.hpcc_stage = stage
-        C.hpcc_update_after = max(C.hpcc_update_after, F.next_packet)
+        F.hpcc_reference_bps = rate
+        F.hpcc_stage = stage
+        F.hpcc_update_after = max(F.hpcc_update_after, F.next_packet)

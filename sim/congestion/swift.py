@@ -37,46 +37,43 @@ COLUMNS = (("swift_window", "f8"), ("swift_cut_at", "i8"))
 @kernel
 def _apply(s, i, rtt):
     F = s.flow[i]
-    C = s.controller[i]
     payload = s.g[0].payload
-    if C.swift_window >= 1.0:
-        F.window_bytes = int64(C.swift_window * payload)
+    if F.swift_window >= 1.0:
+        F.window_bytes = int64(F.swift_window * payload)
         F.rate_bps = F.line_bps
     else:
         F.window_bytes = payload
         wire_bits = (payload + s.g[0].header) * 8.0
-        F.rate_bps = max(int64(1000000), int64(C.swift_window * wire_bits * 1e12 / max(rtt, int64(1))))
+        F.rate_bps = max(int64(1000000), int64(F.swift_window * wire_bits * 1e12 / max(rtt, int64(1))))
 
 
 @kernel
 def start(s, i):
     F = s.flow[i]
-    C = s.controller[i]
-    C.swift_window = max(1.0, F.base_rtt_ps * 1e-12 * F.line_bps / 8.0 / s.g[0].payload)
-    C.swift_cut_at = -int64(2**61)
+    F.swift_window = max(1.0, F.base_rtt_ps * 1e-12 * F.line_bps / 8.0 / s.g[0].payload)
+    F.swift_cut_at = -int64(2**61)
     _apply(s, i, F.base_rtt_ps)
 
 
 @kernel
 def on_ack(s, i, k, now):
     """Add one packet per round trip below the target; cut at most once per round trip above it."""
-    C = s.controller[i]
     F = s.flow[i]
-    p = s.par[0]
+    p = s.g[0]
     rtt = now - s.packet[k].stamp
     low = 1.0 / sqrt(p.swift_flow_scaling_max)
     slope = p.swift_flow_scaling_ps / (1.0 / sqrt(p.swift_flow_scaling_min) - low)
-    scaling = min(p.swift_flow_scaling_ps, max(0.0, slope * (1.0 / sqrt(C.swift_window) - low)))
+    scaling = min(p.swift_flow_scaling_ps, max(0.0, slope * (1.0 / sqrt(F.swift_window) - low)))
     target = F.base_rtt_ps + p.swift_queue_target_ps + scaling
     if rtt <= target:
-        if C.swift_window >= 1.0:
-            C.swift_window += p.swift_additive / C.swift_window
+        if F.swift_window >= 1.0:
+            F.swift_window += p.swift_additive / F.swift_window
         else:
-            C.swift_window += p.swift_additive
-    elif now - C.swift_cut_at >= rtt:
+            F.swift_window += p.swift_additive
+    elif now - F.swift_cut_at >= rtt:
         cut = max(1.0 - p.swift_beta * (rtt - target) / rtt, 1.0 - p.swift_max_cut)
-        C.swift_window *= cut
-        C.swift_cut_at = now
+        F.swift_window *= cut
+        F.swift_cut_at = now
     most = max(1.0, F.base_rtt_ps * 1e-12 * F.line_bps / 8.0 / s.g[0].payload) * 2.0
-    C.swift_window = min(most, max(p.swift_min_window, C.swift_window))
+    F.swift_window = min(most, max(p.swift_min_window, F.swift_window))
     _apply(s, i, rtt)

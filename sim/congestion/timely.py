@@ -32,25 +32,24 @@ COLUMNS = (
 
 @kernel
 def start(s, i):
-    C = s.controller[i]
-    C.timely_last_rtt_ps = 0
-    C.timely_difference_ns = 0.0
-    C.timely_update_after = 0
-    C.timely_increases = 0
+    F = s.flow[i]
+    F.timely_last_rtt_ps = 0
+    F.timely_difference_ns = 0.0
+    F.timely_update_after = 0
+    F.timely_increases = 0
 
 
 @kernel
 def on_ack(s, i, k, now):
     """Once per round trip: increase while the RTT is low or falling, else cut by gradient or excess."""
-    C = s.controller[i]
     F = s.flow[i]
-    if s.packet[k].number <= C.timely_update_after:
+    if s.packet[k].number <= F.timely_update_after:
         return
-    p = s.par[0]
+    p = s.g[0]
     rtt = now - s.packet[k].stamp
-    if C.timely_update_after != 0:
-        C.timely_difference_ns = (1.0 - p.timely_weight) * C.timely_difference_ns + p.timely_weight * ((rtt - C.timely_last_rtt_ps) / 1000.0)
-        gradient = C.timely_difference_ns / (p.timely_min_rtt_ps / 1000.0)
+    if F.timely_update_after != 0:
+        F.timely_difference_ns = (1.0 - p.timely_weight) * F.timely_difference_ns + p.timely_weight * ((rtt - F.timely_last_rtt_ps) / 1000.0)
+        gradient = F.timely_difference_ns / (p.timely_min_rtt_ps / 1000.0)
         increase = True
         factor = 1.0
         if rtt >= p.timely_low_ps:
@@ -61,11 +60,11 @@ def on_ack(s, i, k, now):
                 factor = max(0.0, 1.0 - p.timely_beta * gradient)
                 increase = False
         if increase:
-            step = p.timely_hyper_bps if C.timely_increases >= int64(p.timely_hyper_after) else p.timely_additive_bps
+            step = p.timely_hyper_bps if F.timely_increases >= int64(p.timely_hyper_after) else p.timely_additive_bps
             F.rate_bps = min(F.line_bps, F.rate_bps + int64(step * (F.line_bps / 1e11)))
-            C.timely_increases += 1
+            F.timely_increases += 1
         else:
             F.rate_bps = max(int64(p.timely_min_rate_bps), int64(F.rate_bps * factor))
-            C.timely_increases = 0
-    C.timely_last_rtt_ps = rtt
-    C.timely_update_after = max(C.timely_update_after, F.next_packet)
+            F.timely_increases = 0
+    F.timely_last_rtt_ps = rtt
+    F.timely_update_after = max(F.timely_update_after, F.next_packet)

@@ -16,7 +16,7 @@ def _drop_queue(s, p, k):
     P = s.port[p]
     while k >= 0:
         K = s.packet[k]
-        after = K.next
+        after = int64(K.next)
         if not P.is_nic and K.control == 0 and not is_priority(g, K):
             s.port[K.ingress].ingress_bytes -= K.size
             s.node[P.node].used_bytes -= K.size
@@ -31,9 +31,9 @@ def _drop_queue(s, p, k):
 def _drop_wire(s, p):
     g = s.g[0]
     P = s.port[p]
-    k = P.wire_head
+    k = int64(P.wire_head)
     while k >= 0:
-        after = s.packet[k].next
+        after = int64(s.packet[k].next)
         if s.packet[k].control == 0:
             P.drops += 1
             g.losses += 1
@@ -54,8 +54,8 @@ def take_down(s, ports, now):
             continue
         P.up = 0
         _drop_wire(s, p)
-        _drop_queue(s, p, P.queue_head)
-        _drop_queue(s, p, P.first_head)
+        _drop_queue(s, p, int64(P.queue_head))
+        _drop_queue(s, p, int64(P.first_head))
         P.queue_head = -1
         P.queue_tail = -1
         P.first_head = -1
@@ -90,18 +90,16 @@ def bring_up(s, ports, now):
 def take_path(s, i, ports, ack_ports, now):
     """Flow slot `i` sends along `ports` from now on; what is under way stays on the old path."""
     F = s.flow[i]
-    count_ports(s, F.path, F.hops, -1)
-    count_ports(s, F.ack_path, F.ack_hops, -1)
+    count_ports(s, i, -1)
     old = F.region
     nic = F.nic
     moved = ports[0] != nic
     if moved:
         leave_ring(s, i)
-    F.region = write_path(s, i, ports, 0, ports.size, ack_ports, 0, ack_ports.size)
+    F.region = write_path(s, i, ports, int64(0), ports.size, ack_ports, int64(0), ack_ports.size)
     s.paths[F.region] = old
-    count_ports(s, F.path, F.hops, 1)
-    count_ports(s, F.ack_path, F.ack_hops, 1)
+    count_ports(s, i, 1)
     if moved:
         join_ring(s, i)
         s.port[F.nic].timeout_at = min(s.port[F.nic].timeout_at, now + s.g[0].timeout_ps)
-    wake_nic(s, F.nic, now)
+    wake_nic(s, int64(F.nic), now)

@@ -2,11 +2,13 @@
 
 from collections import namedtuple
 
+from numpy import int64
+
 from sim.congestion import dispatch
 from sim.jit import kernel
 from sim.packet.layout import NEVER
-from sim.packet.ties import start_ancestry
-from sim.packet.wheel import reschedule, set_width
+from sim.packet.ties import begin_ancestry, timer_row
+from sim.packet.wheel import reschedule
 
 FlowTable = namedtuple(
     "FlowTable", "size_bytes window_bytes base_rtt_ps draw_key data_ptr data_ports ack_ptr ack_ports"
@@ -56,17 +58,20 @@ def write_path(s, i, ports, lo, hi, ack_ports, ack_lo, ack_hi):
 
 
 @kernel
-def count_ports(s, first, hops, change):
-    """Add `change` active flows to each port of a path; a port that falls idle forgets its telemetry."""
+def count_ports(s, i, change):
+    """Add `change` active flows to each port of flow `i`'s paths; a port that falls idle forgets its telemetry."""
     g = s.g[0]
-    for j in range(first, first + hops):
-        P = s.port[s.paths[j]]
+    F = s.flow[i]
+    for j in range(int64(F.path), int64(F.ack_path) + F.ack_hops):
+        p = int64(s.paths[j])
+        if p < 0:
+            continue
+        P = s.port[p]
         P.flows += change
-        s.class_flows[P.speed_class] += change
-        if change > 0:
-            if s.classes[P.speed_class] < g.width:
-                set_width(s, s.classes[P.speed_class])
-        elif P.flows == 0:
+        s.speeds[P.speed_class].flows += change
+        if change > 0 and s.speeds[P.speed_class].lookahead_ps < g.width:
+            g.refit = 1
+        if P.flows == 0:
             P.telemetry_bytes = 0
 
 
@@ -79,7 +84,7 @@ def join_ring(s, i):
         F.qp_next = i
         F.qp_prev = i
     else:
-        last = s.flow[P.qp_first].qp_prev
+        last = int64(s.flow[P.qp_first].qp_prev)
         F.qp_prev = last
         F.qp_next = P.qp_first
         s.flow[last].qp_next = i
@@ -109,7 +114,7 @@ def wake_nic(s, p, now):
     if now < P.ready_at:
         P.ready_at = now
         P.timer_since = now
-        start_ancestry(s, p, now)
+        begin_ancestry(s, timer_row(p), now)
     if P.up and not P.paused:
         reschedule(s, 2 * p + 1, min(max(P.free_at, now), P.timeout_at))
 
@@ -156,11 +161,10 @@ def start_flow(s, table, f, now):
     P = s.port[F.nic]
     F.line_bps = P.rate_bps
     F.rate_bps = P.rate_bps
-    count_ports(s, F.path, F.hops, 1)
-    count_ports(s, F.ack_path, F.ack_hops, 1)
+    count_ports(s, i, 1)
     dispatch.start(s, i)
     join_ring(s, i)
-    wake_nic(s, F.nic, now)
+    wake_nic(s, int64(F.nic), now)
     return i
 
 
@@ -169,11 +173,10 @@ def leave(s, i):
     """Flow slot `i` is acknowledged and nothing of it is in the network: free its place."""
     g = s.g[0]
     F = s.flow[i]
-    count_ports(s, F.path, F.hops, -1)
-    count_ports(s, F.ack_path, F.ack_hops, -1)
-    r = F.region
+    count_ports(s, i, -1)
+    r = int64(F.region)
     while r >= 0:
-        older = s.paths[r]
+        older = int64(s.paths[r])
         give_region(s, r)
         r = older
     F.flow_id = -1
@@ -184,24 +187,13 @@ def leave(s, i):
 
 
 @kernel
-def fit_width(s):
-    """Widen the window again once no active flow crosses a shorter link."""
-    g = s.g[0]
-    for c in range(s.classes.size):
-        if s.class_flows[c] > 0:
-            if s.classes[c] > g.width:
-                set_width(s, s.classes[c])
-            return
-
-
-@kernel
 def reap(s):
     """Let acknowledged flows leave whose last stray packets are gone."""
     g = s.g[0]
     i = g.departing
-    before = -1
+    before = int64(-1)
     while i >= 0:
-        after = s.flow[i].qp_next
+        after = int64(s.flow[i].qp_next)
         if s.flow[i].in_flight == 0:
             if before >= 0:
                 s.flow[before].qp_next = after

@@ -1,5 +1,7 @@
 """What has arrived for a port within the window, in the order in which it is to be handled."""
 
+from numpy import int64
+
 from sim.jit import kernel
 from sim.packet.ties import comes_after
 
@@ -16,55 +18,50 @@ def put_in_inbox(s, p, k):
 
 
 @kernel
-def merge_runs(s, runs, count):
-    """Natural merge sort of `order[:count]`, whose `runs` ascending runs begin at `s.runs[:runs]`."""
-    while runs > 1:
-        s.runs[runs] = count
-        merged = 0
-        for r in range(0, runs, 2):
-            low = s.runs[r]
-            mid = s.runs[r + 1]
-            if r + 1 == runs:
-                for j in range(low, count):
-                    s.order2[j] = s.order[j]
-            else:
-                high = s.runs[r + 2]
-                a = low
-                b = mid
-                for j in range(low, high):
-                    if b >= high or (a < mid and not comes_after(s, s.order[a], s.order[b])):
-                        s.order2[j] = s.order[a]
-                        a += 1
-                    else:
-                        s.order2[j] = s.order[b]
-                        b += 1
-            s.runs[merged] = low
-            merged += 1
-        for j in range(count):
-            s.order[j] = s.order2[j]
-        runs = merged
-
-
-@kernel
 def append_inbox(s, p, runs, count):
-    """Move port `p`'s inbox to the end of `s.order`, extending the list of ascending runs."""
+    """Move port `p`'s inbox to the end of the sort list, extending the list of ascending runs."""
     P = s.port[p]
-    k = P.inbox_head
+    k = int64(P.inbox_head)
     while k >= 0:
-        if count == 0 or comes_after(s, s.order[count - 1], k):
-            s.runs[runs] = count
+        if count > 0 and comes_after(s, int64(s.sort[count - 1].order), k):
+            s.sort[runs].run = count
             runs += 1
-        s.order[count] = k
+        s.sort[count].order = k
         count += 1
-        k = s.packet[k].next
+        k = int64(s.packet[k].next)
     P.inbox_head = -1
     P.inbox_tail = -1
     return runs, count
 
 
 @kernel
-def sorted_inbox(s, p):
-    """Fill `s.order` with port `p`'s arrivals in order and return how many there are."""
-    runs, count = append_inbox(s, p, 0, 0)
-    merge_runs(s, runs, count)
-    return count
+def merge_runs(s, runs, count):
+    """Natural merge sort of the first `count` of the sort list, whose ascending runs begin at 0 and the `runs` listed."""
+    starts = runs + 1
+    while starts > 1:
+        s.sort[starts - 1].run = count
+        merged = int64(0)
+        low = int64(0)
+        r = int64(0)
+        while r < starts:
+            mid = int64(s.sort[r].run)
+            high = int64(s.sort[r + 1].run) if r + 1 < starts else mid
+            a = low
+            b = mid
+            for j in range(low, high):
+                take_a = b >= high
+                if not take_a and a < mid:
+                    take_a = comes_after(s, int64(s.sort[b].order), int64(s.sort[a].order))
+                if take_a:
+                    s.sort[j].other = s.sort[a].order
+                    a += 1
+                else:
+                    s.sort[j].other = s.sort[b].order
+                    b += 1
+            s.sort[merged].run = high
+            merged += 1
+            low = high
+            r += 2
+        for j in range(count):
+            s.sort[j].order = s.sort[j].other
+        starts = merged

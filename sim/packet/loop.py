@@ -9,29 +9,27 @@ flow may be delivered or acknowledged: whoever drives the simulation then sees t
 from numpy import int64
 
 from sim.jit import kernel
-from sim.packet.flows import fit_width, leave_ring, reap
+from sim.packet.flows import leave_ring, reap
 from sim.packet.inbox import put_in_inbox
-from sim.packet.layout import ACKED, NEED_PACKETS, PFC_OFF, RUNNING
+from sim.packet.layout import ACKED, IDLE, NEED_PACKETS, RUNNING
 from sim.packet.nic import walk_nic
 from sim.packet.pool import free_packet, next_cut, pop_cut
 from sim.packet.port import walk_port
 from sim.packet.switch import needs_care, walk_switch
-from sim.packet.wheel import schedule, turn_to_work, unschedule
+from sim.packet.wheel import fit_width, schedule, turn_to_work, unschedule
 from sim.packet.wire import is_lost
-
-IDLE = 5
 
 
 @kernel
 def coarsen_bins(s):
     """Halve the time resolution of the port series: pairs of bins become one."""
     g = s.g[0]
-    rows, bins = s.bins.shape
-    for row in range(rows):
+    bins = g.bins
+    for row in range(0, s.bins.size, bins):
         for b in range(bins // 2):
-            A = s.bins[row, 2 * b]
-            B = s.bins[row, 2 * b + 1]
-            C = s.bins[row, b]
+            A = s.bins[row + 2 * b]
+            B = s.bins[row + 2 * b + 1]
+            C = s.bins[row + b]
             tx = A.tx_bytes + B.tx_bytes
             queue = max(A.max_queue, B.max_queue)
             marks = A.marks + B.marks
@@ -41,7 +39,7 @@ def coarsen_bins(s):
             C.marks = marks
             C.paused_ps = paused
         for b in range(bins // 2, bins):
-            Z = s.bins[row, b]
+            Z = s.bins[row + b]
             Z.tx_bytes = 0
             Z.max_queue = 0
             Z.marks = 0
@@ -55,7 +53,7 @@ def list_port(s, q, listed):
     P = s.port[q]
     if P.listed == 0:
         P.listed = 1
-        s.ports_due[listed] = q
+        s.todo[listed].port = q
         listed += 1
     return listed
 
@@ -67,7 +65,7 @@ def touch_node(s, n, touched):
         N.touched = 1
         N.arriving_bytes = 0
         N.worst_ingress = 0
-        s.nodes_due[touched] = n
+        s.todo[touched].node = n
         touched += 1
     return touched
 
@@ -77,33 +75,32 @@ def gather_link(s, p, end, listed, touched):
     """Hand over what reaches the far end of link `p` before `end`."""
     g = s.g[0]
     P = s.port[p]
-    buffered = P.far_is_switch and (g.pfc != PFC_OFF or s.node[P.far_node].buffer_bytes > 0)
+    buffered = s.node[P.far_node].buffered
     arriving = int64(0)
-    k = P.wire_head
+    k = int64(P.wire_head)
     while k >= 0:
         K = s.packet[k]
         if K.arrival >= end:
             break
-        after = K.next
-        if K.control:
-            q = p ^ 1
-            put_in_inbox(s, q, k)
-            listed = list_port(s, q, listed)
-        elif g.has_loss and is_lost(s, p, k):
+        after = int64(K.next)
+        q = p ^ 1
+        if g.has_loss and not K.control and is_lost(s, p, k):
             g.losses += 1
             P.drops += 1
             free_packet(s, k)
-        else:
+            k = after
+            continue
+        if not K.control:
             K.place += 1
-            q = s.paths[K.place]
+            q = int64(s.paths[K.place])
             if q < 0:
                 q = ~q
             else:
                 K.hop += 1
                 K.ingress = p
                 arriving += K.size
-            put_in_inbox(s, q, k)
-            listed = list_port(s, q, listed)
+        put_in_inbox(s, q, k)
+        listed = list_port(s, q, listed)
         k = after
     P.wire_head = k
     if k < 0:
@@ -111,7 +108,7 @@ def gather_link(s, p, end, listed, touched):
     else:
         schedule(s, 2 * p, s.packet[k].arrival)
     if buffered and arriving > 0:
-        touched = touch_node(s, P.far_node, touched)
+        touched = touch_node(s, int64(P.far_node), touched)
         N = s.node[P.far_node]
         N.arriving_bytes += arriving
         N.worst_ingress = max(N.worst_ingress, P.ingress_bytes + arriving)
@@ -122,32 +119,32 @@ def gather_link(s, p, end, listed, touched):
 def run_window(s, end):
     """Everything that happens before `end`, port by port."""
     g = s.g[0]
-    links = 0
-    listed = 0
-    touched = 0
-    e = s.buckets[g.cursor]
+    links = int64(0)
+    listed = int64(0)
+    touched = int64(0)
+    e = int64(s.due[g.bucket_zero + g.cursor].next)
     while e >= 0:
-        after = s.due[e].next
+        after = int64(s.due[e].next)
         if s.due[e].at < end:
             unschedule(s, e)
             if e & 1:
                 listed = list_port(s, e >> 1, listed)
             else:
-                s.links_due[links] = e >> 1
+                s.todo[links].link = e >> 1
                 links += 1
         e = after
     for j in range(links):
-        listed, touched = gather_link(s, s.links_due[j], end, listed, touched)
+        listed, touched = gather_link(s, int64(s.todo[j].link), end, listed, touched)
     for j in range(listed):
-        P = s.port[s.ports_due[j]]
-        if not P.is_nic:
-            touched = touch_node(s, P.node, touched)
+        P = s.port[s.todo[j].port]
+        if s.node[P.node].buffered:
+            touched = touch_node(s, int64(P.node), touched)
     for j in range(touched):
-        N = s.node[s.nodes_due[j]]
-        N.touched = 0
-        N.careful = needs_care(s, s.nodes_due[j])
+        n = int64(s.todo[j].node)
+        s.node[n].touched = 0
+        s.node[n].careful = needs_care(s, n)
     for j in range(listed):
-        q = s.ports_due[j]
+        q = int64(s.todo[j].port)
         P = s.port[q]
         P.listed = 0
         if P.is_nic:
@@ -155,7 +152,7 @@ def run_window(s, end):
         elif not s.node[P.node].careful:
             walk_port(s, q, end)
     for j in range(touched):
-        n = s.nodes_due[j]
+        n = int64(s.todo[j].node)
         if s.node[n].careful:
             walk_switch(s, n, end)
 
@@ -166,7 +163,7 @@ def end_departures(s):
     g = s.g[0]
     for j in range(g.events):
         if s.events[j].kind == ACKED:
-            i = s.events[j].order
+            i = s.events[j].slot
             leave_ring(s, i)
             s.flow[i].qp_next = g.departing
             g.departing = i
@@ -191,13 +188,16 @@ def advance(s, until, hop_limit):
     g = s.g[0]
     g.events = 0
     while g.events == 0 and g.packet_hops < hop_limit:
+        if g.refit or g.windows & 1023 == 1023:
+            g.refit = 0
+            fit_width(s)
         if g.now >= until or not turn_to_work(s, until):
             g.now = max(g.now, until)
             return IDLE
         end = min(g.wheel_start + g.width, min(next_cut(s) + 1, until))
         if not room_for_window(s):
             return NEED_PACKETS
-        while (end >> g.bin_shift) >= s.bins.shape[1]:
+        while (end >> g.bin_shift) >= g.bins:
             coarsen_bins(s)
         run_window(s, end)
         g.now = end
@@ -206,6 +206,4 @@ def advance(s, until, hop_limit):
             pop_cut(s)
         if g.events > 0 or g.departing >= 0:
             end_departures(s)
-        if g.windows & 1023 == 0:
-            fit_width(s)
     return RUNNING

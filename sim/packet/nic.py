@@ -3,17 +3,18 @@
 from numpy import int64
 
 from sim.congestion import dispatch
+from sim.congestion.clock import pacing_ps
 from sim.congestion.payload import payload_sent
 from sim.jit import kernel
-from sim.congestion.clock import pacing_ps
-from sim.packet.inbox import sorted_inbox
+from sim.packet.inbox import append_inbox, merge_runs
 from sim.packet.layout import ACK, ACKED, DATA, DELIVERED, NACK, NEVER, PAUSE
 from sim.packet.pool import free_packet, take_packet
 from sim.packet.port import is_idle, set_paused
-from sim.packet.ties import ancestry_of_packet, ancestry_of_port, ancestry_of_timer, record_timer
+from sim.packet.ties import packet_row, recall, record, timer_row, transmitter_row
 from sim.packet.wheel import reschedule
 from sim.packet.wire import transmit
 
+SCALE_BITS = 10  # keeps window x rate within int64 for windows past 16 MiB
 RETRIES = 7  # timeouts in a row after which a queue pair gives up (IB retry count, InfiniBand spec 9.7.6)
 
 
@@ -22,7 +23,7 @@ def emit(s, i, kind, now):
     g = s.g[0]
     E = s.events[g.events]
     E.flow_id = s.flow[i].flow_id
-    E.order = i
+    E.slot = i
     E.at = now
     E.kind = kind
     g.events += 1
@@ -47,35 +48,33 @@ def allow_at(s, p, at, now, cause):
     if at < P.ready_at:
         P.ready_at = at
         P.timer_since = now
-        record_timer(s, p, cause)
+        if s.g[0].tie_depth > 0:
+            record(s, timer_row(p), cause)
 
 
 @kernel
-def window_open(s, i, now):
+def window_open(g, F):
     """Whether payload sent but not acknowledged is below the window (scaled with the rate where asked)."""
-    F = s.flow[i]
     window = F.window_bytes
     if window <= 0:
         return True
-    g = s.g[0]
     if g.var_window:
-        dispatch.catch_up(s, i, now)
-        window = max(int64(1), window * (F.rate_bps // 1000) // (F.line_bps // 1000) if window > 20000000 else window * F.rate_bps // F.line_bps)
+        window = max(int64(1), window * (F.rate_bps >> SCALE_BITS) // (F.line_bps >> SCALE_BITS) if window >> 24 else window * F.rate_bps // F.line_bps)
     outstanding = payload_sent(F, F.next_packet, g.payload) - payload_sent(F, F.acked_packets, g.payload)
     return outstanding < window
 
 
 @kernel
-def send_data(s, p, i, now, cause):
+def make_data(s, p, i, now):
+    """The next packet of queue pair `i`; its pacing gap begins now."""
     g = s.g[0]
     P = s.port[p]
     F = s.flow[i]
     k = take_packet(s)
     K = s.packet[k]
-    payload = min(g.payload, F.size_bytes - F.next_packet * g.payload)
     K.flow = i
     K.place = F.path
-    K.size = payload + g.header
+    K.size = min(g.payload, F.size_bytes - F.next_packet * g.payload) + g.header
     K.hop = 0
     K.kind = DATA
     K.control = 0
@@ -91,42 +90,45 @@ def send_data(s, p, i, now, cause):
     F.in_flight += 1
     F.last_wire_bytes = K.size
     g.data_packets += 1
-    dispatch.catch_up(s, i, now)
-    F.next_at = now + pacing_ps(g, K.size, F.rate_bps) if g.rate_bound else now
+    F.next_at = now + pacing_ps(g, F.last_wire_bytes, F.rate_bps) if g.rate_bound else now
     if g.has_loss:
         P.timeout_at = min(P.timeout_at, F.progress_at + g.timeout_ps)
-    transmit(s, p, k, now, cause)
+    return k
 
 
 @kernel
-def send_next(s, p, now, cause):
-    """One packet: an ACK if there is one, else the next queue pair in turn that may send."""
+def next_packet(s, p, now, cause):
+    """An ACK if there is one, else from the next queue pair in turn that may send; -1 where none may yet."""
+    g = s.g[0]
     P = s.port[p]
-    if P.first_head >= 0:
-        k = P.first_head
+    k = int64(P.first_head)
+    if k >= 0:
         P.first_head = s.packet[k].next
-        transmit(s, p, k, now, cause)
-        return
+        return k
     soonest = NEVER
-    first = s.flow[P.qp_last].qp_next if P.qp_last >= 0 else P.qp_first
+    first = int64(P.qp_first)
+    if P.qp_last >= 0:
+        first = int64(s.flow[P.qp_last].qp_next)
     i = first
     while i >= 0:
         F = s.flow[i]
         if F.next_packet < F.packets:
-            if F.next_at <= now:
-                if window_open(s, i, now):
-                    send_data(s, p, i, now, cause)
+            if F.next_at > now:
+                soonest = min(soonest, F.next_at)
+            else:
+                dispatch.catch_up(s, i, now)
+                if window_open(g, F):
                     P.qp_last = i
                     P.ready_at = now
-                    return
-            else:
-                soonest = min(soonest, F.next_at)
-        i = F.qp_next
+                    return make_data(s, p, i, now)
+        i = int64(F.qp_next)
         if i == first:
             break
     P.ready_at = soonest
     P.timer_since = now
-    record_timer(s, p, cause)
+    if g.tie_depth > 0:
+        record(s, timer_row(p), cause)
+    return int64(-1)
 
 
 @kernel
@@ -157,8 +159,9 @@ def acknowledge(s, p, k, kind, now):
 @kernel
 def receive_data(s, p, k, now):
     K = s.packet[k]
-    i = K.flow
+    i = int64(K.flow)
     F = s.flow[i]
+    answer = -1
     if K.number == F.expected:
         F.expected += 1
         F.nack_out = 0
@@ -167,19 +170,19 @@ def receive_data(s, p, k, now):
             F.rx_ecn = 1
         complete = F.expected == F.packets
         if F.unacked_rx >= s.g[0].ack_every or complete:
-            acknowledge(s, p, k, ACK, now)
-        else:
-            free_packet(s, k)
+            answer = ACK
         if complete:
             F.delivered = 1
             emit(s, i, DELIVERED, now)
     elif K.number < F.expected:
-        acknowledge(s, p, k, ACK, now)
-    elif F.nack_out:
+        answer = ACK
+    elif not F.nack_out:
+        F.nack_out = 1
+        answer = NACK
+    if answer < 0:
         free_packet(s, k)
     else:
-        F.nack_out = 1
-        acknowledge(s, p, k, NACK, now)
+        acknowledge(s, p, k, answer, now)
 
 
 @kernel
@@ -196,7 +199,7 @@ def go_back(s, i):
 def receive_ack(s, p, k, now):
     P = s.port[p]
     K = s.packet[k]
-    i = K.flow
+    i = int64(K.flow)
     F = s.flow[i]
     if F.done == 0:
         if K.number > F.acked_packets:
@@ -221,7 +224,7 @@ def time_out(s, p, now):
     g = s.g[0]
     P = s.port[p]
     soonest = NEVER
-    first = P.qp_first
+    first = int64(P.qp_first)
     i = first
     while i >= 0:
         F = s.flow[i]
@@ -234,7 +237,7 @@ def time_out(s, p, now):
                 allow_at(s, p, max(now, F.next_at), now, now)
             else:
                 soonest = min(soonest, F.progress_at + g.timeout_ps)
-        i = F.qp_next
+        i = int64(F.qp_next)
         if i == first:
             break
     P.timeout_at = soonest
@@ -257,32 +260,40 @@ def walk_nic(s, p, end):
     """Handle NIC `p` up to (excluding) `end`: what arrives, what may be sent, and timeouts, in order of time."""
     g = s.g[0]
     P = s.port[p]
-    count = sorted_inbox(s, p) if P.inbox_head >= 0 else 0
-    j = 0
+    runs, count = append_inbox(s, p, int64(0), int64(0))
+    if runs > 0:
+        merge_runs(s, runs, count)
+    j = int64(0)
     while True:
+        k = int64(-1)
         arrival = NEVER
         sent = NEVER
         if j < count:
-            arrival = s.packet[s.order[j]].arrival
-            sent = s.packet[s.order[j]].sent
-        start = next_start(g, P)
+            k = int64(s.sort[j].order)
+            arrival = s.packet[k].arrival
+            sent = s.packet[k].sent
+        now = next_start(g, P)
         timeout = P.timeout_at
-        if min(start, arrival, timeout) >= end:
+        if min(now, arrival, timeout) >= end:
             break
-        by_wire = start == P.free_at
+        by_wire = now == P.free_at
         cause = P.since if by_wire else P.timer_since
-        if start <= timeout and (start < arrival or (start == arrival and cause < sent)):
-            if by_wire:
-                ancestry_of_port(s, p)
-            else:
-                ancestry_of_timer(s, p)
-            send_next(s, p, start, cause)
+        send = now <= timeout and (now < arrival or (now == arrival and cause < sent))
+        if send:
+            if g.tie_depth > 0:
+                recall(s, transmitter_row(p) if by_wire else timer_row(p))
         elif arrival <= timeout:
-            ancestry_of_packet(s, s.order[j])
-            receive(s, p, s.order[j], arrival)
             j += 1
-            if is_idle(P, arrival, sent) and next_start(g, P) <= arrival:
-                send_next(s, p, arrival, sent)
+            if g.tie_depth > 0:
+                recall(s, packet_row(s, k))
+            receive(s, p, k, arrival)
+            send = is_idle(P, arrival, sent) and next_start(g, P) <= arrival
+            now = arrival
+            cause = sent
         else:
             time_out(s, p, timeout)
+        if send:
+            k = next_packet(s, p, now, cause)
+            if k >= 0:
+                transmit(s, p, k, now, cause)
     reschedule(s, 2 * p + 1, min(next_start(g, P), P.timeout_at))

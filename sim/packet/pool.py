@@ -1,4 +1,6 @@
-"""The packet pool: a free list threaded through the records."""
+"""The packet pool, a free list threaded through the records; and the heap of instants that end a window."""
+
+from numpy import int64
 
 from sim.jit import kernel
 from sim.packet.layout import NEVER
@@ -29,39 +31,37 @@ def free_packet(s, k):
 def push_cut(s, at):
     """Remember an instant at which a flow may be delivered or acknowledged (binary heap)."""
     g = s.g[0]
-    heap = s.cuts
     i = g.cut_count
     g.cut_count += 1
     while i > 0:
         up = (i - 1) >> 1
-        if heap[up] <= at:
+        if s.sort[up].cut <= at:
             break
-        heap[i] = heap[up]
+        s.sort[i].cut = s.sort[up].cut
         i = up
-    heap[i] = at
+    s.sort[i].cut = at
 
 
 @kernel
 def pop_cut(s):
     g = s.g[0]
-    heap = s.cuts
     g.cut_count -= 1
     n = g.cut_count
-    at = heap[n]
-    i = 0
+    at = s.sort[n].cut
+    i = int64(0)
     while True:
         low = 2 * i + 1
         if low >= n:
             break
-        if low + 1 < n and heap[low + 1] < heap[low]:
+        if low + 1 < n and s.sort[low + 1].cut < s.sort[low].cut:
             low += 1
-        if at <= heap[low]:
+        if at <= s.sort[low].cut:
             break
-        heap[i] = heap[low]
+        s.sort[i].cut = s.sort[low].cut
         i = low
-    heap[i] = at
+    s.sort[i].cut = at
 
 
 @kernel
 def next_cut(s):
-    return s.cuts[0] if s.g[0].cut_count > 0 else NEVER
+    return s.sort[0].cut if s.g[0].cut_count > 0 else NEVER

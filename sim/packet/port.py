@@ -4,26 +4,30 @@ Ports of one switch meet only in its buffer. Where no threshold of the buffer ca
 the window this walk is exact; elsewhere `switch.py` walks all ports of the switch together.
 """
 
+from numpy import int64
+
 from sim.jit import kernel
-from sim.packet.inbox import sorted_inbox
-from sim.packet.layout import ACK, DATA, NEVER, PAUSE, PFC_OFF, RESUME
+from sim.packet.inbox import append_inbox, merge_runs
+from sim.packet.layout import DATA, NEVER, PAUSE
 from sim.packet.pool import free_packet
-from sim.packet.ties import ancestry_of_packet, ancestry_of_port
+from sim.packet.ties import packet_row, recall, transmitter_row
 from sim.packet.wheel import reschedule
 from sim.packet.wire import mark, stamp_telemetry, transmit
 
 
 @kernel
 def is_priority(g, K):
+    """Whether a packet is served first and takes no part in queue, marking and pausing."""
     return K.control or (g.ack_priority and K.kind != DATA)
 
 
 @kernel
 def enqueue(s, p, k, now):
+    g = s.g[0]
     P = s.port[p]
     K = s.packet[k]
     K.next = -1
-    if is_priority(s.g[0], K):
+    if is_priority(g, K):
         if P.first_head < 0:
             P.first_head = k
         else:
@@ -38,7 +42,7 @@ def enqueue(s, p, k, now):
     P.queue_bytes += K.size
     if P.queue_bytes > P.max_queue:
         P.max_queue = P.queue_bytes
-    B = s.bins[s.bin_row[p], now >> s.g[0].bin_shift]
+    B = s.bins[P.bin_row + (now >> g.bin_shift)]
     if P.queue_bytes > B.max_queue:
         B.max_queue = P.queue_bytes
 
@@ -62,30 +66,30 @@ def start_next(s, p, now, cause):
     """Take the next packet (priority first), mark and stamp it, and send it; returns the packet."""
     g = s.g[0]
     P = s.port[p]
-    if P.first_head >= 0:
-        k = P.first_head
+    k = int64(P.first_head)
+    if k >= 0:
         P.first_head = s.packet[k].next
-        if s.packet[k].control:
-            transmit(s, p, k, now, cause)
-            return k
     else:
-        k = P.queue_head
+        k = int64(P.queue_head)
         P.queue_head = s.packet[k].next
         P.queue_bytes -= s.packet[k].size
         mark(s, p, k, now)
-    if g.telemetry:
+    if g.telemetry and not s.packet[k].control:
         stamp_telemetry(s, p, k, now)
     transmit(s, p, k, now, cause)
     return k
 
 
 @kernel
-def start_and_leave(s, p, now, cause, buffered):
-    """Start the next packet; its ingress accounting is plain, as no threshold is near."""
-    K = s.packet[start_next(s, p, now, cause)]
-    if buffered and not is_priority(s.g[0], K):
-        s.port[K.ingress].ingress_bytes -= K.size
-        s.node[s.port[p].node].used_bytes -= K.size
+def book_pause(s, p, since, until):
+    """Spread a pause over the time bins it covers."""
+    shift = s.g[0].bin_shift
+    b = since >> shift
+    while since < until:
+        end = min(until, (b + 1) << shift)
+        s.bins[s.port[p].bin_row + b].paused_ps += end - since
+        since = end
+        b += 1
 
 
 @kernel
@@ -103,34 +107,43 @@ def set_paused(s, p, paused, now):
 
 
 @kernel
-def book_pause(s, p, since, until):
-    """Spread a pause over the time bins it covers."""
-    shift = s.g[0].bin_shift
-    row = s.bin_row[p]
-    b = since >> shift
-    while since < until:
-        end = min(until, (b + 1) << shift)
-        s.bins[row, b].paused_ps += end - since
-        since = end
-        b += 1
-
-
-@kernel
 def walk_port(s, p, end):
     """Handle port `p` up to (excluding) `end`: arrivals and starts merged in order of time."""
     P = s.port[p]
     g = s.g[0]
-    buffered = g.pfc != PFC_OFF or s.node[P.node].buffer_bytes > 0
-    count = sorted_inbox(s, p) if P.inbox_head >= 0 else 0
-    for j in range(count):
-        k = s.order[j]
+    buffered = s.node[P.node].buffered
+    runs, count = append_inbox(s, p, int64(0), int64(0))
+    if runs > 0:
+        merge_runs(s, runs, count)
+    kick = False
+    start = int64(0)
+    cause = int64(0)
+    j = int64(0)
+    while True:
+        k = int64(-1)
+        now = end
+        sent = -NEVER
+        if j < count:
+            k = int64(s.sort[j].order)
+            now = s.packet[k].arrival
+            sent = s.packet[k].sent
+        while can_start(P) and (kick or is_idle(P, now, sent)):
+            if not kick:
+                start = P.free_at
+                cause = P.since
+                if g.tie_depth > 0:
+                    recall(s, transmitter_row(p))
+            kick = False
+            K = s.packet[start_next(s, p, start, cause)]
+            if buffered and not is_priority(g, K):
+                s.port[K.ingress].ingress_bytes -= K.size
+                s.node[P.node].used_bytes -= K.size
+        if j == count:
+            break
+        j += 1
         K = s.packet[k]
-        now = K.arrival
-        while is_idle(P, now, K.sent) and can_start(P):
-            ancestry_of_port(s, p)
-            start_and_leave(s, p, P.free_at, P.since, buffered)
-        sent = K.sent
-        ancestry_of_packet(s, k)
+        if g.tie_depth > 0:
+            recall(s, packet_row(s, k))
         if K.kind >= PAUSE:
             set_paused(s, p, K.kind == PAUSE, now)
             free_packet(s, k)
@@ -143,9 +156,7 @@ def walk_port(s, p, end):
             if buffered and not is_priority(g, K):
                 s.port[K.ingress].ingress_bytes += K.size
                 s.node[P.node].used_bytes += K.size
-        if is_idle(P, now, sent) and can_start(P):
-            start_and_leave(s, p, now, sent, buffered)
-    while P.free_at < end and can_start(P):
-        ancestry_of_port(s, p)
-        start_and_leave(s, p, P.free_at, P.since, buffered)
+        kick = is_idle(P, now, sent)
+        start = now
+        cause = sent
     reschedule(s, 2 * p + 1, P.free_at if can_start(P) else NEVER)

@@ -136,11 +136,18 @@ def _fill_nodes(network, node, port, settings):
         node["pool_bytes"] = node["buffer_bytes"] - headroom - degree * PFC_RESERVE_BYTES
         node["shift"] = PFC_SHIFT
     node["xoff_floor"] = settings.xoff_bytes
+    by_node = np.argsort(network.port_src, kind="stable")
+    port["by_node"] = by_node
+    begin = np.searchsorted(network.port_src[by_node], np.arange(network.n_nodes + 1))
+    node["first_port"], node["end_port"] = begin[:-1], begin[1:]
+    node["buffered"] = switch & ((settings.pfc != PFC_OFF) | (settings.buffer_bytes > 0))
 
 
 def _settings_row(settings, hops_max):
     g = records(1, layout.GLOBAL)
     row = g[0]
+    for name in settings.parameters.dtype.names:
+        row[name] = settings.parameters[0][name]
     for name in (
         "controller", "ack_every", "ack_priority", "whole_ns", "has_loss", "telemetry", "pfc", "always_careful", "var_window",
         "rate_bound", "seed", "timeout_ps", "telemetry_tx_quantum", "telemetry_queue_quantum", "ack_bytes", "bins",
@@ -165,16 +172,19 @@ def make_state(network, settings: Settings, used_ports: np.ndarray, hops_max: in
     """
     P = network.port_src.size
     g = _settings_row(settings, hops_max)
+    row = g[0]
     port = records(P, layout.PORT)
     _fill_ports(network, port, settings)
     node = records(network.n_nodes, layout.NODE)
     _fill_nodes(network, node, port, settings)
-    values, port["speed_class"] = _classes(_lookahead_ps(network, settings.whole_ns))
-    row = g[0]
-    row["width"] = values[-1]
+    lookaheads, port["speed_class"] = _classes(_lookahead_ps(network, settings.whole_ns))
+    speeds = records(lookaheads.size, layout.SPEED)
+    speeds["lookahead_ps"] = lookaheads
+    row["width"] = lookaheads[-1]
     used_nics = used_ports[port["is_nic"][used_ports] > 0]
     row["sending_ports"] = used_nics.size + (used_ports.size if settings.pfc != PFC_OFF else 0)
     row["sending_bps"] = float(port["rate_bps"][used_nics].sum())
+    port["bin_row"][used_ports] = np.arange(used_ports.size) * settings.bins
     flow = records(flow_slots, layout.FLOW)
     flow["flow_id"] = -1
     flow["qp_next"] = np.append(np.arange(1, flow_slots, dtype=np.int32), np.int32(-1))
@@ -186,29 +196,19 @@ def make_state(network, settings: Settings, used_ports: np.ndarray, hops_max: in
     row["free_region"], row["free_regions"] = 0, regions
     packet = records(packets, layout.PACKET)
     row["free_packet"], row["free_packets"] = thread_free_list(packet, 0, -1), packets
-    due = records(2 * P, layout.DUE)
-    due["bucket"] = -1
-    by_node = np.argsort(network.port_src, kind="stable").astype(np.int32)
-    node_ptr = np.searchsorted(network.port_src[by_node], np.arange(network.n_nodes + 1)).astype(np.int64)
-    bin_row = np.zeros(P, np.int32)
-    bin_row[used_ports] = np.arange(used_ports.size)
-    depth = int(row["tie_depth"])
-    int_hops = hops_max if settings.telemetry else 1
-    row["hops_max"] = int_hops
+    due = records(2 * P + WHEEL_BUCKETS + 1, layout.DUE)
+    due["bucket"], due["next"], due["prev"] = -1, -1, -1
+    row["bucket_zero"] = 2 * P
+    depth, hops = int(row["tie_depth"]), int(row["hops_max"]) if settings.telemetry else 0
+    row["ancestry_packets"] = 1 + 2 * P
+    row["telemetry_flows"] = packets * hops
     return State(
-        g=g, port=port, packet=packet, flow=flow, controller=records(flow_slots, layout.CONTROLLER), node=node, due=due,
-        buckets=np.full(WHEEL_BUCKETS + 1, -1, np.int32),
-        telemetry=records(packets * int_hops if settings.telemetry else 1, layout.TELEMETRY),
-        flow_telemetry=records(flow_slots * int_hops if settings.telemetry else 1, layout.TELEMETRY),
-        paths=paths, cuts=np.zeros(packets + 1, np.int64), events=records(2 * flow_slots + 2, layout.EVENT),
-        packet_ancestry=np.zeros(packets * depth + 1, np.int64), port_ancestry=np.zeros(2 * P * depth + 1, np.int64),
-        ancestry=np.zeros(depth + 1, np.int64),
-        links_due=np.zeros(2 * P + 1, np.int32), ports_due=np.zeros(P + 1, np.int32), nodes_due=np.zeros(network.n_nodes + 1, np.int32),
-        order=np.zeros(packets + 2, np.int32), order2=np.zeros(packets + 2, np.int32), runs=np.zeros(packets + 2, np.int32),
-        node_ptr=node_ptr, node_ports=by_node, classes=values, class_flows=np.zeros(values.size, np.int64),
-        bins=records((max(1, used_ports.size), settings.bins), layout.BIN), bin_row=bin_row, used_ports=used_ports.astype(np.int32),
-        par=settings.parameters if COMPILED else settings.parameters.view(np.recarray),
-    )
+        g=g, port=port, packet=packet, flow=flow, node=node, due=due,
+        sort=records(packets + 2, layout.SORT), todo=records(2 * P + 2, layout.TODO), paths=paths,
+        telemetry=records((packets + flow_slots) * hops + 1, layout.TELEMETRY),
+        ancestry=np.zeros((1 + 2 * P + packets) * depth + 1, np.int64), events=records(2 * flow_slots + 2, layout.EVENT),
+        speeds=speeds, bins=records(max(1, used_ports.size) * settings.bins, layout.BIN),
+    )  # fmt: skip
 
 
 def _longer(array, count, fill=0):
@@ -225,15 +225,12 @@ def grow_packets(s: State) -> State:
     g = s.g[0]
     g["free_packet"] = thread_free_list(packet, old, g["free_packet"])
     g["free_packets"] += new - old
-    telemetry = _longer(s.telemetry, new * int(g["hops_max"])) if g["telemetry"] else s.telemetry
-    return s._replace(
-        packet=packet, telemetry=telemetry, packet_ancestry=_longer(s.packet_ancestry, new * int(g["tie_depth"]) + 1), cuts=_longer(s.cuts, new + 1),
-        order=_longer(s.order, new + 2), order2=_longer(s.order2, new + 2), runs=_longer(s.runs, new + 2),
-    )
+    s = s._replace(packet=packet, ancestry=_longer(s.ancestry, s.ancestry.size + old * int(g["tie_depth"])), sort=_longer(s.sort, new + 2))
+    return _grow_telemetry(s, new, s.flow.size)
 
 
 def grow_flows(s: State, needed: int) -> State:
-    """Room for at least `needed` more flows (slots, path regions, controller rows, events)."""
+    """Room for at least `needed` more flows (slots, path regions, events)."""
     g = s.g[0]
     old = s.flow.size
     new = max(2 * old, old + needed)
@@ -244,12 +241,21 @@ def grow_flows(s: State, needed: int) -> State:
     flow["qp_next"][old:] = nexts
     g["free_flow"] = old
     g["free_flows"] += new - old
-    hops = int(g["hops_max"])
-    telemetry = _longer(s.flow_telemetry, new * hops) if g["telemetry"] else s.flow_telemetry
-    s = s._replace(
-        flow=flow, controller=_longer(s.controller, new), flow_telemetry=telemetry, events=_longer(s.events, 2 * new + 2)
-    )
-    return grow_regions(s, 2 * (new - old))
+    s = s._replace(flow=flow, events=_longer(s.events, 2 * new + 2))
+    return grow_regions(_grow_telemetry(s, s.packet.size, new), 2 * (new - old))
+
+
+def _grow_telemetry(s: State, packets: int, flows: int) -> State:
+    g = s.g[0]
+    if not g["telemetry"]:
+        return s
+    hops, before = int(g["hops_max"]), int(g["telemetry_flows"])
+    telemetry = records((packets + flows) * hops + 1, layout.TELEMETRY)
+    telemetry[:before] = s.telemetry[:before]
+    of_flows = s.telemetry[before:-1]
+    g["telemetry_flows"] = packets * hops
+    telemetry[packets * hops : packets * hops + of_flows.size] = of_flows
+    return s._replace(telemetry=telemetry)
 
 
 def grow_regions(s: State, extra: int) -> State:

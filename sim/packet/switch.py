@@ -5,12 +5,14 @@ is paused when its bytes beyond a reserve reach the threshold (fixed, or a fract
 the shared pool), resumed below it; what arrives meanwhile goes to the headroom.
 """
 
+from numpy import int64
+
 from sim.jit import kernel
 from sim.packet.inbox import append_inbox, merge_runs
 from sim.packet.layout import NEVER, PAUSE, PAUSE_FRAME_BYTES, PFC_DYNAMIC, PFC_FIXED, PFC_OFF, RESUME
 from sim.packet.pool import free_packet, take_packet
-from sim.packet.port import can_start, enqueue, is_priority, set_paused, start_next, is_idle
-from sim.packet.ties import ancestry_of_packet, ancestry_of_port
+from sim.packet.port import can_start, enqueue, is_idle, is_priority, set_paused, start_next
+from sim.packet.ties import keep, packet_row, recall, transmitter_row
 from sim.packet.wheel import reschedule
 
 
@@ -84,10 +86,21 @@ def should_resume(g, N, L):
 
 
 @kernel
+def kick(s, p, now, cause):
+    """Port `p` is idle and has been given something at `now`: it starts before anything else happens."""
+    P = s.port[p]
+    if is_idle(P, now, cause):
+        P.kicked = 1
+        P.free_at = now
+        P.since = cause
+        if s.g[0].tie_depth > 0:
+            keep(s, transmitter_row(p))
+
+
+@kernel
 def send_control(s, ingress, kind, now, cause):
     """Queue a pause or resume frame towards the sender at the far end of link `ingress`."""
     p = ingress ^ 1
-    P = s.port[p]
     k = take_packet(s)
     K = s.packet[k]
     K.flow = -1
@@ -100,89 +113,108 @@ def send_control(s, ingress, kind, now, cause):
     K.place = 0
     K.ingress = p
     enqueue(s, p, k, now)
-    if is_idle(P, now, cause):
-        start_next(s, p, now, cause)
+    kick(s, p, now, cause)
 
 
 @kernel
 def depart(s, n, p, now, cause):
-    """Start port `p`'s next packet, free its buffer, and resume its ingress where that is due."""
+    """Start port `p`'s next packet and free its buffer; returns the ingress to resume, or -1."""
     g = s.g[0]
-    k = start_next(s, p, now, cause)
-    K = s.packet[k]
+    K = s.packet[start_next(s, p, now, cause)]
     if is_priority(g, K):
-        return
+        return int64(-1)
     N = s.node[n]
     L = s.port[K.ingress]
-    release(N, L, K.size)
+    release(N, L, int64(K.size))
     if L.ingress_paused and should_resume(g, N, L):
         L.ingress_paused = 0
         N.paused_ingresses -= 1
-        send_control(s, K.ingress, RESUME, now, cause)
+        return int64(K.ingress)
+    return int64(-1)
 
 
 @kernel
 def arrive(s, n, k, now):
+    """Take packet `k` in (or drop it), or obey a pause frame; returns the ingress to pause, or -1."""
     g = s.g[0]
     K = s.packet[k]
     sent = K.sent
-    ancestry_of_packet(s, k)
+    pause = int64(-1)
     if K.kind >= PAUSE:
-        p = K.ingress ^ 1
+        p = int64(K.ingress ^ 1)
         set_paused(s, p, K.kind == PAUSE, now)
         free_packet(s, k)
     else:
-        p = s.paths[K.place]
+        p = int64(s.paths[K.place])
         P = s.port[p]
         counted = not is_priority(g, K)
         N = s.node[n]
         L = s.port[K.ingress]
-        if not P.up or (counted and not admit(g, N, L, K.size)):
+        if not P.up or (counted and not admit(g, N, L, int64(K.size))):
             P.drops += 1
             g.drops += 1
             free_packet(s, k)
-            return
+            return pause
         if counted and g.pfc != PFC_OFF and not L.ingress_paused and should_pause(g, N, L):
             L.ingress_paused = 1
             N.paused_ingresses += 1
-            send_control(s, K.ingress, PAUSE, now, K.sent)
+            pause = int64(K.ingress)
         enqueue(s, p, k, now)
-    if is_idle(s.port[p], now, sent) and can_start(s.port[p]):
-        depart(s, n, p, now, sent)
+    if can_start(s.port[p]):
+        kick(s, p, now, sent)
+    return pause
 
 
 @kernel
 def walk_switch(s, n, end):
     """Handle every port of switch `n` up to (excluding) `end`, all events merged in order of time."""
+    g = s.g[0]
     N = s.node[n]
-    runs = 0
-    count = 0
+    runs = int64(0)
+    count = int64(0)
     N.shared_bytes = 0
-    first = s.node_ptr[n]
-    last = s.node_ptr[n + 1]
-    for m in range(first, last):
-        q = s.node_ports[m]
+    for m in range(N.first_port, N.end_port):
+        q = s.port[m].by_node
         runs, count = append_inbox(s, q, runs, count)
         N.shared_bytes += max(0, s.port[q ^ 1].ingress_bytes - N.reserve_bytes)
     merge_runs(s, runs, count)
-    j = 0
+    j = int64(0)
     while True:
-        best = -1
+        best = int64(-1)
         start = NEVER
-        for m in range(first, last):
-            P = s.port[s.node_ports[m]]
-            if P.free_at < start and can_start(P):
+        kicked = False
+        for m in range(N.first_port, N.end_port):
+            q = s.port[m].by_node
+            P = s.port[q]
+            if can_start(P) and (P.free_at < start or (P.kicked and not kicked)):
                 start = P.free_at
-                best = s.node_ports[m]
-        arrival = s.packet[s.order[j]].arrival if j < count else NEVER
-        if min(start, arrival) >= end:
+                best = q
+                kicked = P.kicked > 0
+        now = NEVER
+        cause = NEVER
+        k = int64(-1)
+        if j < count:
+            k = int64(s.sort[j].order)
+            now = s.packet[k].arrival
+            cause = s.packet[k].sent
+        if not kicked and min(start, now) >= end:
             break
-        if start < arrival or (start == arrival and is_idle(s.port[best], arrival, s.packet[s.order[j]].sent)):
-            ancestry_of_port(s, best)
-            depart(s, n, best, start, s.port[best].since)
+        kind = RESUME
+        if best >= 0 and (kicked or is_idle(s.port[best], now, cause)):
+            now = start
+            cause = s.port[best].since
+            s.port[best].kicked = 0
+            if g.tie_depth > 0:
+                recall(s, transmitter_row(best))
+            ingress = depart(s, n, best, now, cause)
         else:
-            arrive(s, n, s.order[j], arrival)
+            kind = PAUSE
             j += 1
-    for m in range(first, last):
-        q = s.node_ports[m]
+            if g.tie_depth > 0:
+                recall(s, packet_row(s, k))
+            ingress = arrive(s, n, k, now)
+        if ingress >= 0:
+            send_control(s, ingress, kind, now, cause)
+    for m in range(N.first_port, N.end_port):
+        q = s.port[m].by_node
         reschedule(s, 2 * q + 1, s.port[q].free_at if can_start(s.port[q]) else NEVER)

@@ -6,8 +6,9 @@ two packets that arrive together and were sent together, the one whose ancestry 
 where the ancestries agree, the order of entry of their flows decides. That is ns-3's order of insertion
 expressed without a counter: it depends on nothing outside the partition.
 
-`depth` generations are kept beyond a packet's `sent` and `cause`: none on the picosecond clock, where
-ties are rare, and `REFERENCE_DEPTH` on the 1 ns clock, where they decide single flows.
+`tie_depth` generations are kept beyond a packet's `sent` and `cause`: none on the picosecond clock, where
+ties are rare, and REFERENCE_DEPTH on the 1 ns clock, where they decide single flows. The ancestry array
+holds the current event's row, two rows per port (its transmitter's, its timer's), then one per packet.
 """
 
 from sim.jit import kernel
@@ -16,58 +17,52 @@ REFERENCE_DEPTH = 16
 
 
 @kernel
-def ancestry_of_packet(s, k):
-    """Make the ancestry of packet `k`'s sending the current one."""
+def recall(s, row):
+    """The current event is the one whose ancestry stands in `row`."""
     depth = s.g[0].tie_depth
     for j in range(depth):
-        s.ancestry[j] = s.packet_ancestry[k * depth + j]
+        s.ancestry[j] = s.ancestry[row * depth + j]
 
 
 @kernel
-def ancestry_of_port(s, p):
-    """The current event is the end of port `p`'s transmission."""
-    depth = s.g[0].tie_depth
-    for j in range(depth):
-        s.ancestry[j] = s.port_ancestry[2 * p * depth + j]
+def transmitter_row(p):
+    return 1 + 2 * p
 
 
 @kernel
-def ancestry_of_timer(s, p):
-    """The current event is the timer of NIC `p`."""
-    depth = s.g[0].tie_depth
-    for j in range(depth):
-        s.ancestry[j] = s.port_ancestry[(2 * p + 1) * depth + j]
+def timer_row(p):
+    return 2 + 2 * p
 
 
 @kernel
-def record_sending(s, p, k, cause):
-    """Packet `k` leaves port `p` because of the current event, which became certain at `cause`."""
+def packet_row(s, k):
+    return s.g[0].ancestry_packets + k
+
+
+@kernel
+def record(s, row, cause):
+    """Something follows from the current event, which became certain at `cause`: it goes to `row`."""
     depth = s.g[0].tie_depth
     if depth > 0:
-        s.packet_ancestry[k * depth] = cause
-        s.port_ancestry[2 * p * depth] = cause
         for j in range(1, depth):
-            s.packet_ancestry[k * depth + j] = s.ancestry[j - 1]
-            s.port_ancestry[2 * p * depth + j] = s.ancestry[j - 1]
+            s.ancestry[row * depth + j] = s.ancestry[j - 1]
+        s.ancestry[row * depth] = cause
 
 
 @kernel
-def record_timer(s, p, cause):
-    """NIC `p`'s timer is set because of the current event."""
-    depth = s.g[0].tie_depth
-    if depth > 0:
-        at = (2 * p + 1) * depth
-        s.port_ancestry[at] = cause
-        for j in range(1, depth):
-            s.port_ancestry[at + j] = s.ancestry[j - 1]
-
-
-@kernel
-def start_ancestry(s, p, now):
-    """A flow enters at NIC `p`: its timer has no older ancestry than `now`."""
+def keep(s, row):
+    """Put the current event's own ancestry into `row`."""
     depth = s.g[0].tie_depth
     for j in range(depth):
-        s.port_ancestry[(2 * p + 1) * depth + j] = now
+        s.ancestry[row * depth + j] = s.ancestry[j]
+
+
+@kernel
+def begin_ancestry(s, row, now):
+    """A flow enters: there is no older ancestry than `now`."""
+    depth = s.g[0].tie_depth
+    for j in range(depth):
+        s.ancestry[row * depth + j] = now
 
 
 @kernel
@@ -82,11 +77,11 @@ def comes_after(s, a, b):
     if A.cause != B.cause:
         return A.cause > B.cause
     depth = s.g[0].tie_depth
+    row_a = packet_row(s, a) * depth
+    row_b = packet_row(s, b) * depth
     for j in range(1, depth):
-        older_a = s.packet_ancestry[a * depth + j]
-        older_b = s.packet_ancestry[b * depth + j]
-        if older_a != older_b:
-            return older_a > older_b
+        if s.ancestry[row_a + j] != s.ancestry[row_b + j]:
+            return s.ancestry[row_a + j] > s.ancestry[row_b + j]
     if A.flow != B.flow:
         if A.flow < 0 or B.flow < 0:
             return A.flow >= 0

@@ -2,8 +2,11 @@
 
 Entry `2 p` is the head of the link behind port p, entry `2 p + 1` the port's own next start. A bucket
 is one lookahead window wide; what lies beyond the wheel waits in one far list that is sorted in once
-per revolution. Everything here follows from the rest of the state and holds none of its own.
+per revolution. The heads of the bucket lists are entries themselves, from `bucket_zero` on. Everything
+here follows from the rest of the state and holds none of its own.
 """
+
+from numpy import int64
 
 from sim.jit import kernel
 from sim.packet.layout import NEVER, WHEEL_BUCKETS
@@ -14,21 +17,17 @@ MASK = WHEEL_BUCKETS - 1
 
 @kernel
 def unschedule(s, e):
-    D = s.due[e]
-    if D.bucket < 0:
-        return
     g = s.g[0]
-    if D.prev >= 0:
+    D = s.due[e]
+    if D.bucket >= 0:
         s.due[D.prev].next = D.next
-    else:
-        s.buckets[D.bucket] = D.next
-    if D.next >= 0:
-        s.due[D.next].prev = D.prev
-    if D.bucket == FAR:
-        g.in_far -= 1
-    else:
-        g.in_wheel -= 1
-    D.bucket = -1
+        if D.next >= 0:
+            s.due[D.next].prev = D.prev
+        if D.bucket == FAR:
+            g.in_far -= 1
+        else:
+            g.in_wheel -= 1
+        D.bucket = -1
 
 
 @kernel
@@ -38,28 +37,28 @@ def schedule(s, e, at):
     D = s.due[e]
     D.at = at
     ahead = at - g.wheel_start
-    if ahead < g.width:
-        b = g.cursor
-    elif ahead < 2 * g.width:
-        b = (g.cursor + 1) & MASK
-    else:
-        j = ahead // g.width
-        b = (g.cursor + j) & MASK if j < WHEEL_BUCKETS else FAR
+    b = g.cursor
+    if ahead >= g.width:
+        j = int64(1)
+        if ahead >= 2 * g.width:
+            j = ahead // g.width
+        b = (g.cursor + j) & MASK if j < WHEEL_BUCKETS else int64(FAR)
     if b == FAR:
         g.in_far += 1
     else:
         g.in_wheel += 1
-    head = s.buckets[b]
+    head = g.bucket_zero + b
     D.bucket = b
-    D.prev = -1
-    D.next = head
-    if head >= 0:
-        s.due[head].prev = e
-    s.buckets[b] = e
+    D.prev = head
+    D.next = s.due[head].next
+    if D.next >= 0:
+        s.due[D.next].prev = e
+    s.due[head].next = e
 
 
 @kernel
 def reschedule(s, e, at):
+    """Move entry `e` to time `at` (NEVER: nowhere)."""
     D = s.due[e]
     if D.bucket >= 0:
         if D.at == at:
@@ -71,23 +70,18 @@ def reschedule(s, e, at):
 
 @kernel
 def sort_in_far(s):
-    e = s.buckets[FAR]
+    """Bring what the wheel now reaches from the far list; returns the earliest time that list held."""
+    g = s.g[0]
+    earliest = NEVER
+    e = int64(s.due[g.bucket_zero + FAR].next)
     while e >= 0:
-        after = s.due[e].next
+        after = int64(s.due[e].next)
         at = s.due[e].at
-        if at - s.g[0].wheel_start < s.g[0].width * WHEEL_BUCKETS:
+        earliest = min(earliest, at)
+        if at - g.wheel_start < g.width * WHEEL_BUCKETS:
             unschedule(s, e)
             schedule(s, e, at)
         e = after
-
-
-@kernel
-def earliest_far(s):
-    earliest = NEVER
-    e = s.buckets[FAR]
-    while e >= 0:
-        earliest = min(earliest, s.due[e].at)
-        e = s.due[e].next
     return earliest
 
 
@@ -98,14 +92,18 @@ def turn_to_work(s, until):
     The wheel never starts later than `until`, so that what enters then still finds a whole window.
     """
     g = s.g[0]
-    while s.buckets[g.cursor] < 0:
+    while s.due[g.bucket_zero + g.cursor].next < 0:
         if g.in_wheel == 0:
-            earliest = earliest_far(s) if g.in_far > 0 else until
-            g.wheel_start = max(g.wheel_start, min(earliest, until))
+            earliest = until
+            e = int64(s.due[g.bucket_zero + FAR].next)
+            while e >= 0:
+                earliest = min(earliest, s.due[e].at)
+                e = int64(s.due[e].next)
+            g.wheel_start = max(g.wheel_start, earliest)
             g.cursor = 0
-            sort_in_far(s)
             if earliest >= until:
                 return False
+            sort_in_far(s)
             continue
         if g.wheel_start + g.width > until:
             return False
@@ -117,22 +115,29 @@ def turn_to_work(s, until):
 
 
 @kernel
-def set_width(s, width):
-    """Change the window: every entry is sorted in anew."""
+def fit_width(s):
+    """Make the window the shortest lookahead of any port in use; every entry is sorted in anew."""
     g = s.g[0]
+    width = g.width
+    for c in range(s.speeds.size):
+        if s.speeds[c].flows > 0:
+            width = s.speeds[c].lookahead_ps
+            break
+    if width == g.width:
+        return
     g.width = width
-    count = 0
+    count = int64(0)
     for b in range(WHEEL_BUCKETS + 1):
-        e = s.buckets[b]
+        e = int64(s.due[g.bucket_zero + b].next)
         while e >= 0:
-            s.links_due[count] = e
+            s.todo[count].entry = e
             count += 1
-            e = s.due[e].next
-        s.buckets[b] = -1
+            e = int64(s.due[e].next)
+        s.due[g.bucket_zero + b].next = -1
     g.cursor = 0
     g.in_wheel = 0
     g.in_far = 0
     for n in range(count):
-        e = s.links_due[n]
+        e = int64(s.todo[n].entry)
         s.due[e].bucket = -1
         schedule(s, e, s.due[e].at)

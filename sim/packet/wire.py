@@ -2,12 +2,12 @@
 
 from numpy import int64
 
-from sim.jit import kernel
 from sim.congestion.clock import serialisation_ps
+from sim.jit import kernel
 from sim.packet.draw import unit_draw
 from sim.packet.layout import DATA
 from sim.packet.pool import push_cut
-from sim.packet.ties import record_sending
+from sim.packet.ties import packet_row, record, transmitter_row
 from sim.packet.wheel import schedule
 
 
@@ -20,12 +20,14 @@ def transmit(s, p, k, now, cause):
     g = s.g[0]
     P = s.port[p]
     K = s.packet[k]
-    busy = serialisation_ps(g, P, K.size)
+    busy = serialisation_ps(g, P, int64(K.size))
     P.free_at = now + busy
+    P.since = now
     K.sent = now
     K.cause = cause
-    P.since = now
-    record_sending(s, p, k, cause)
+    if g.tie_depth > 0:
+        record(s, packet_row(s, k), cause)
+        record(s, transmitter_row(p), cause)
     K.arrival = now + busy + P.delay_ps
     K.next = -1
     if P.wire_head < 0:
@@ -37,8 +39,7 @@ def transmit(s, p, k, now, cause):
     P.tx_bytes += K.size
     P.tx_packets += 1
     g.packet_hops += 1
-    B = s.bins[s.bin_row[p], now >> g.bin_shift]
-    B.tx_bytes += K.size
+    s.bins[P.bin_row + (now >> g.bin_shift)].tx_bytes += K.size
     if K.last and s.paths[K.place + 1] < 0:
         push_cut(s, K.arrival)
 
@@ -53,9 +54,9 @@ def mark(s, p, k, now):
     left = P.queue_bytes
     if left <= P.kmin_bytes:
         return
+    g = s.g[0]
     K = s.packet[k]
     if left <= P.kmax_bytes:
-        g = s.g[0]
         chance = P.pmax * (left - P.kmin_bytes) / float(P.kmax_bytes - P.kmin_bytes)
         hop = 2 * int64(K.hop) + (0 if K.kind == DATA else 1)
         if unit_draw(g.seed, s.flow[K.flow].draw_key, K.number, hop) >= chance:
@@ -65,8 +66,8 @@ def mark(s, p, k, now):
             s.flow[K.flow].marks += 1
         K.ecn = 1
     P.marks += 1
-    s.g[0].marks += 1
-    s.bins[s.bin_row[p], now >> s.g[0].bin_shift].marks += 1
+    g.marks += 1
+    s.bins[P.bin_row + (now >> g.bin_shift)].marks += 1
 
 
 @kernel
@@ -76,7 +77,7 @@ def stamp_telemetry(s, p, k, now):
     P = s.port[p]
     K = s.packet[k]
     if K.kind == DATA:
-        T = s.telemetry[int64(k) * g.hops_max + K.hop - 1]
+        T = s.telemetry[k * g.hops_max + K.hop - 1]
         T.time_ps = now
         T.rate_bps = P.rate_bps
         T.tx_bytes = P.telemetry_bytes // g.telemetry_tx_quantum * g.telemetry_tx_quantum
@@ -91,6 +92,5 @@ def is_lost(s, p, k):
     if P.loss <= 0.0:
         return False
     K = s.packet[k]
-    F = s.flow[K.flow]
     hop = 1024 + 2 * int64(K.hop) + (0 if K.kind == DATA else 1)
-    return unit_draw(s.g[0].seed, F.draw_key, K.send, hop) < P.loss
+    return unit_draw(s.g[0].seed, s.flow[K.flow].draw_key, int64(K.send), hop) < P.loss

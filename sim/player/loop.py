@@ -8,8 +8,8 @@ from numpy import int64
 
 from sim.jit import entry, kernel
 from sim.packet.flows import start_flow
-from sim.packet.layout import DELIVERED, NEED_FLOWS, NEED_PACKETS, NEVER, RUNNING
-from sim.packet.loop import IDLE, advance
+from sim.packet.layout import DELIVERED, IDLE, NEED_FLOWS, NEED_PACKETS, NEVER, RUNNING
+from sim.packet.loop import advance
 from sim.player.tables import ACKED_NOW, BEGIN, END
 
 FINISHED, STALLED, LIMIT = 10, 11, 12
@@ -22,37 +22,37 @@ def push_time(d, at, code):
     p.heap += 1
     while i > 0:
         up = (i - 1) >> 1
-        if d.heap_at[up] <= at:
+        if d.heap[up].at <= at:
             break
-        d.heap_at[i] = d.heap_at[up]
-        d.heap_code[i] = d.heap_code[up]
+        d.heap[i].at = d.heap[up].at
+        d.heap[i].code = d.heap[up].code
         i = up
-    d.heap_at[i] = at
-    d.heap_code[i] = code
+    d.heap[i].at = at
+    d.heap[i].code = code
 
 
 @kernel
 def pop_time(d):
     p = d.p[0]
-    code = d.heap_code[0]
+    code = d.heap[0].code
     p.heap -= 1
     n = p.heap
-    at = d.heap_at[n]
-    last = d.heap_code[n]
+    at = d.heap[n].at
+    last = d.heap[n].code
     i = int64(0)
     while True:
         low = 2 * i + 1
         if low >= n:
             break
-        if low + 1 < n and d.heap_at[low + 1] < d.heap_at[low]:
+        if low + 1 < n and d.heap[low + 1].at < d.heap[low].at:
             low += 1
-        if at <= d.heap_at[low]:
+        if at <= d.heap[low].at:
             break
-        d.heap_at[i] = d.heap_at[low]
-        d.heap_code[i] = d.heap_code[low]
+        d.heap[i].at = d.heap[low].at
+        d.heap[i].code = d.heap[low].code
         i = low
-    d.heap_at[i] = at
-    d.heap_code[i] = last
+    d.heap[i].at = at
+    d.heap[i].code = last
     return code
 
 
@@ -64,32 +64,32 @@ def push_ready(d, node):
     p.ready += 1
     while i > 0:
         up = (i - 1) >> 1
-        if d.ready[up] <= node:
+        if d.node[up].ready <= node:
             break
-        d.ready[i] = d.ready[up]
+        d.node[i].ready = d.node[up].ready
         i = up
-    d.ready[i] = node
+    d.node[i].ready = node
 
 
 @kernel
 def pop_ready(d):
     p = d.p[0]
-    node = d.ready[0]
+    node = int64(d.node[0].ready)
     p.ready -= 1
     n = p.ready
-    last = d.ready[n]
+    last = d.node[n].ready
     i = int64(0)
     while True:
         low = 2 * i + 1
         if low >= n:
             break
-        if low + 1 < n and d.ready[low + 1] < d.ready[low]:
+        if low + 1 < n and d.node[low + 1].ready < d.node[low].ready:
             low += 1
-        if last <= d.ready[low]:
+        if last <= d.node[low].ready:
             break
-        d.ready[i] = d.ready[low]
+        d.node[i].ready = d.node[low].ready
         i = low
-    d.ready[i] = last
+    d.node[i].ready = last
     return node
 
 
@@ -97,46 +97,55 @@ def pop_ready(d):
 def begin(d, node, now):
     """Node `node` has nothing left to wait for: start it, or wait for its own start time."""
     p = d.p[0]
-    if d.start_ps[node] > now:
-        push_time(d, d.start_ps[node], node * 4 + BEGIN)
-        return
-    if node < p.tasks:
-        d.started[node] = now
-        push_time(d, now + d.duration_ps[node], node * 4 + END)
-    elif d.zero_ps[node - p.tasks, 0] >= 0:
-        d.started[node] = now
-        push_time(d, now + d.zero_ps[node - p.tasks, 0], node * 4 + END)
-        push_time(d, now + d.zero_ps[node - p.tasks, 1], node * 4 + ACKED_NOW)
+    N = d.node[node]
+    at = now
+    code = node * 4 + BEGIN
+    if N.start_ps > now:
+        at = N.start_ps
+    elif node < p.tasks:
+        N.started = now
+        at = now + N.duration_ps
+        code = node * 4 + END
+    elif d.flow[node - p.tasks].empty_done_ps >= 0:
+        N.started = now
+        at = now + d.flow[node - p.tasks].empty_done_ps
+        code = node * 4 + END
     else:
         push_ready(d, node)
+        return
+    push_time(d, at, code)
 
 
 @kernel
-def release(d, succ, lo, hi, now):
-    for j in range(lo, hi):
-        node = int64(succ[j])
-        d.waiting[node] -= 1
-        if d.waiting[node] == 0:
-            begin(d, node, now)
-
-
-@kernel
-def end_node(d, node, now):
-    """A task ends, or a flow's last data packet has arrived."""
+def finish(d, node, what, now):
+    """A task or flow ends, a last ACK arrives, or a start time is reached: note it and begin what waited for it."""
     p = d.p[0]
-    d.ended[node] = now
-    if node < p.tasks:
+    N = d.node[node]
+    lo = N.done_from
+    hi = N.acked_from
+    if what == END:
+        N.ended = now
+        if node < p.tasks:
+            p.left -= 1
+        elif d.flow[node - p.tasks].empty_done_ps >= 0:
+            push_time(d, N.started + d.flow[node - p.tasks].empty_acked_ps, node * 4 + ACKED_NOW)
+    elif what == ACKED_NOW:
+        d.flow[node - p.tasks].acked = now
         p.left -= 1
-    release(d, d.done_succ, d.done_ptr[node], d.done_ptr[node + 1], now)
-
-
-@kernel
-def acknowledge_flow(d, node, now):
-    p = d.p[0]
-    d.acked[node - p.tasks] = now
-    p.left -= 1
-    p.finished_flows += 1
-    release(d, d.acked_succ, d.acked_ptr[node], d.acked_ptr[node + 1], now)
+        p.finished_flows += 1
+        lo = N.acked_from
+        hi = N.acked_to
+    j = lo - 1 if what == BEGIN else lo
+    while j < hi:
+        ready = node
+        if j >= lo:
+            ready = int64(d.successors[j])
+            d.node[ready].waiting -= 1
+        j += 1
+        if d.node[ready].waiting == 0:
+            begin(d, ready, now)
+        if what == BEGIN:
+            break
 
 
 @kernel
@@ -144,27 +153,26 @@ def handle_instant(s, d, now):
     """All that the network reports and all timers due at `now`."""
     g = s.g[0]
     p = d.p[0]
-    for j in range(g.events):
-        E = s.events[j]
-        node = p.tasks + E.flow_id
-        if E.kind == DELIVERED:
-            end_node(d, node, now)
+    j = int64(0)
+    while True:
+        if j < g.events:
+            E = s.events[j]
+            j += 1
+            node = p.tasks + E.flow_id
+            what = int64(END)
+            if E.kind != DELIVERED:
+                what = int64(ACKED_NOW)
+                F = s.flow[E.slot]
+                d.flow[E.flow_id].marks = F.marks
+                d.flow[E.flow_id].retransmits = F.retransmits
+        elif p.heap > 0 and d.heap[0].at <= now:
+            code = pop_time(d)
+            node = code >> 2
+            what = code & 3
         else:
-            F = s.flow[E.order]
-            d.marks[E.flow_id] = F.marks
-            d.retransmits[E.flow_id] = F.retransmits
-            acknowledge_flow(d, node, now)
+            break
+        finish(d, node, what, now)
     g.events = 0
-    while p.heap > 0 and d.heap_at[0] <= now:
-        code = pop_time(d)
-        node = code >> 2
-        what = code & 3
-        if what == END:
-            end_node(d, node, now)
-        elif what == BEGIN:
-            begin(d, node, now)
-        else:
-            acknowledge_flow(d, node, now)
     p.now = now
 
 
@@ -176,7 +184,7 @@ def start_ready(s, d, table):
         if s.g[0].free_flows == 0 or s.g[0].free_regions == 0:
             return False
         node = pop_ready(d)
-        d.started[node] = p.now
+        d.node[node].started = p.now
         start_flow(s, table, node - p.tasks, p.now)
     return True
 
@@ -185,8 +193,8 @@ def start_ready(s, d, table):
 def open_play(d):
     """Begin every node that waits for nothing, at time 0."""
     p = d.p[0]
-    for node in range(p.nodes):
-        if d.waiting[node] == 0:
+    for node in range(int64(0), p.nodes):
+        if d.node[node].waiting == 0:
             begin(d, node, int64(0))
 
 
@@ -205,7 +213,7 @@ def play(s, d, table, limit, hop_limit):
             return FINISHED
         if g.packet_hops >= hop_limit:
             return RUNNING
-        timer = d.heap_at[0] if p.heap > 0 else NEVER
+        timer = d.heap[0].at if p.heap > 0 else NEVER
         status = advance(s, min(timer + 1, limit), hop_limit)
         if status == NEED_PACKETS:
             return NEED_PACKETS
