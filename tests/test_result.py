@@ -19,8 +19,10 @@ from sim.result_writers import tables, tables_archive, write_tables
 from tests import fabricate
 
 SUMMARY_KEYS = {
-    "scenario", "hash", "mode", "level", "iteration_s", "flows", "flows_finished", "mean_fct_s", "p99_fct_s", "max_fct_s",
-    "interrupts", "rollbacks", "packet_hops", "memo", "partitions", "ecn_marks", "pfc_pauses", "drops", "max_queue_bytes", "cpu_s",
+    "scenario", "hash", "mode", "level", "iteration_s", "flows", "flows_finished",
+    "mean_fct_s", "p99_fct_s", "max_fct_s",
+    "interrupts", "rollbacks", "packet_hops", "memo", "partitions", "ecn_marks", "pfc_pauses", "drops",
+    "max_queue_bytes", "cpu_s",
     "wall_s", "peak_rss_bytes",
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from views.figures import shares
 from views.figures.style import CONFIG
 from views.figures.topology import topology
 from views.parts import draft, faults, fields, link, page, preview, session
-from views.parts.words import plural, roughly, show_count
+from views.parts.words import file_stem, plain, plural, roughly, show_count
 
 SECTIONS = ("Cluster", "Workload", "Transport", "Faults")
 LAST_LEGAL = "last legal scenario"
@@ -67,7 +67,7 @@ def choose_preset() -> None:
     if right.button("Undo all changes", icon=":material/undo:", disabled=not draft.edited(), width="stretch"):
         draft.undo()
         st.rerun()
-    st.caption(draft.data().get("description", "") + (" *You have changed it.*" if draft.edited() else ""))
+    st.caption(plain(str(draft.data().get("description", ""))) + (" *You have changed it.*" if draft.edited() else ""))
 
 
 def _load_preset() -> None:
@@ -87,7 +87,7 @@ def run_bar(scenario, problem: str | None) -> None:
             st.switch_page(page.PAGES["run"])
     with left:
         if problem is not None:
-            st.error(problem, icon=":material/block:")
+            st.error(plain(problem), icon=":material/block:")
             return
         cost = preview.estimate(scenario)
         tasks = f", {show_count(cost.tasks)} compute tasks" if cost.tasks else ""
@@ -168,7 +168,7 @@ def share(scenario) -> None:
         st.download_button(
             "Download as TOML",
             to_toml(scenario),
-            f"{scenario.name}.toml",
+            f"{file_stem(scenario.name)}.toml",
             "application/toml",
             icon=":material/download:",
             on_click="ignore",
@@ -177,7 +177,7 @@ def share(scenario) -> None:
 
 def show(scenario, network) -> None:
     for notice in all_notices(scenario, network):
-        st.caption(f":material/info: {notice}")
+        st.caption(f":material/info: {plain(notice)}")
     st.subheader("Network", anchor=False)
     st.plotly_chart(
         topology(network, preview.faulty_ports(network, scenario)),
@@ -186,8 +186,8 @@ def show(scenario, network) -> None:
         alt="Drawing of the network",
     )
     st.caption(
-        f"{plural(network.n_hosts, 'GPU')} and {plural(network.n_nodes - network.n_hosts, 'switch', 'switches')}: every packet "
-        "takes a shortest path through this graph. Hover a link for its speed and delay."
+        f"{plural(network.n_hosts, 'GPU')} and {plural(network.n_nodes - network.n_hosts, 'switch', 'switches')}: "
+        "every packet takes a shortest path through this graph. Hover a link for its speed and delay."
     )
     if scenario.model is None:
         return

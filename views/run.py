@@ -8,7 +8,7 @@ from sim.result_writers import tables_archive
 from views.figures.completion import completion
 from views.figures.style import CONFIG
 from views.parts import draft, metrics, page, session
-from views.parts.words import roughly, show_bytes, show_count, show_time
+from views.parts.words import file_stem, plain, roughly, show_bytes, show_count, show_time
 
 POLL_S = 0.25
 PHASES = {
@@ -32,7 +32,7 @@ def main() -> None:
     headline(result)
     for notice in result.notices:
         if notice != partial(result):
-            st.info(notice, icon=":material/lightbulb:")
+            st.info(plain(notice), icon=":material/lightbulb:")
     distribution(result)
     download(result)
 
@@ -40,7 +40,7 @@ def main() -> None:
 def without_result(job) -> None:
     """A run that failed, or was cancelled before it had begun."""
     if job.state == "failed":
-        st.error(job.error, icon=":material/error:")
+        st.error(plain(job.error), icon=":material/error:")
     else:
         st.warning("Cancelled before the simulation had begun: there is nothing to show.", icon=":material/warning:")
     if st.button("Back to Build", icon=":material/tune:"):
@@ -54,7 +54,7 @@ def watch() -> None:
     if not session.running():
         st.rerun()
     state, progress = job.state, job.progress
-    st.subheader(job.scenario.title or job.scenario.name, anchor=False)
+    st.subheader(plain(job.scenario.title or job.scenario.name), anchor=False)
     if progress is None or state != "running":
         st.progress(0.0, text=PHASES.get(state, "Finishing") + " …")
         if state == "compiling":
@@ -85,7 +85,7 @@ def left(progress) -> str:
 def headline(result) -> None:
     """Two rows of four figures."""
     summary = result.summary
-    st.subheader(result.scenario.title or result.scenario.name, anchor=False)
+    st.subheader(plain(result.scenario.title or result.scenario.name), anchor=False)
     rows = (
         (
             (
@@ -170,7 +170,7 @@ def download(result) -> None:
     )
     with st.container(horizontal=True):
         for format in ("csv", "parquet"):
-            name = f"{result.scenario.name}-{format}.zip"
+            name = f"{file_stem(result.scenario.name)}-{format}.zip"
             st.download_button(
                 f"Download {format.upper() if format == 'csv' else format}",
                 lambda format=format: tables_archive(result, format),

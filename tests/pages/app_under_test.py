@@ -33,8 +33,8 @@ class ScriptedJob:
     def run_to(self, fraction):
         self.state = "running"
         self.progress = SimpleNamespace(
-            fraction=fraction, sim_time_s=fraction * 1e-3, packet_hops=int(fraction * 1e6), flows_finished=int(fraction * 16),
-            flows_total=16, bytes_left=int((1 - fraction) * 16e6), eta_s=None if fraction == 0 else 4.2,
+            fraction=fraction, sim_time_s=fraction * 1e-3, packet_hops=int(fraction * 1e6),
+            flows_finished=int(fraction * 16), flows_total=16, bytes_left=int((1 - fraction) * 16e6), eta_s=None if fraction == 0 else 4.2,
         )  # fmt: skip
 
     def end(self, state="finished", stop_after=1.0):

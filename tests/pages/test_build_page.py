@@ -44,8 +44,8 @@ def test_an_edit_changes_scenario_and_link_and_can_be_undone(app):
 @pytest.mark.parametrize(
     "preset, section, label, value, line",
     [
-        ("gpt-7b-64", "Cluster", "GPUs", 60, "cluster.gpus = 60: must be whole servers of cluster.gpus_per_node = 8; the nearest are 56 and 64"),
-        ("gpt-7b-64", "Workload", "Tensor parallel (TP)", 3, "parallelism.tp = 3: must divide cluster.gpus_per_node = 8"),
+        ("gpt-7b-64", "Cluster", "GPUs", 60, "must be whole servers of cluster.gpus_per_node = 8; the nearest are 56 and 64"),
+        ("gpt-7b-64", "Workload", "Tensor parallel (TP)", 3, "tp = 3: must divide cluster.gpus_per_node = 8"),
         ("gpt-7b-64", "Workload", "Pipeline stages (PP)", 5, "parallelism.pp = 5: must divide model.layers = 36"),
         ("gpt-7b-64", "Workload", "Data parallel (DP)", 23, "the nearest that work"),
         ("incast-16", "Cluster", "GPUs", 1, "cluster.gpus = 1: must be at least 2"),
@@ -143,6 +143,16 @@ def test_a_damaged_link_is_said_in_one_line_and_the_app_goes_on(text):
     if text:
         assert app.error[0].value.startswith("The link could not be opened: this link")
     assert not widget(app.button, "Run").disabled
+
+
+def test_words_of_a_shared_link_cannot_fetch_anything(app):
+    trap = "![x](http://example.org/a.png) <img src=x> [y](http://example.org)"
+    scenario = load_preset("incast-16").replace_all({"description": trap, "title": trap, "name": "../../x y"})
+    app = opened(to_link(scenario))
+    (shown,) = [caption.value for caption in app.caption if "example.org" in caption.value]
+    assert "![" not in shown and "](" not in shown.replace("\\](", "") and "<img" not in shown.replace("\\<", "")
+    press(app, "Run")
+    assert "![x]" not in app.subheader[0].value
 
 
 def test_edits_survive_a_visit_to_another_page(app):

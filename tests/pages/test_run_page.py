@@ -41,7 +41,8 @@ def test_progress_says_what_is_done_and_what_is_left(app, scripted):
 def test_finished_run_shows_its_headline_figures(finished):
     shown = figures(finished)
     assert list(shown) == [
-        "Iteration time", "Mean flow completion", "99th percentile", "Slowest flow", "ECN marks", "PFC pauses", "Deepest queue", "Packets lost",
+        "Iteration time", "Mean flow completion", "99th percentile", "Slowest flow",
+        "ECN marks", "PFC pauses", "Deepest queue", "Packets lost",
     ]  # fmt: skip
     assert shown["Iteration time"] == "1.30 ms"
     assert not finished.warning and "16 of 16 flows finished" in " ".join(one.value for one in finished.caption)

@@ -95,7 +95,9 @@ def _add_bars(figure: go.Figure, found: pd.DataFrame, kind: str, row_of: dict[in
             _bars(
                 part, part["rank"].map(row_of), _lane(lane, kind), scale, name=kind, legendgroup=kind, showlegend=first,
                 text=[_hover(*values) for values in part[_FIELDS].itertuples(index=False, name=None)],
-                marker=dict(color=palette.kind_colour(kind), line=dict(color="white", width=0.6 if kind == "traffic" else 0)),
+                marker=dict(
+                    color=palette.kind_colour(kind), line=dict(color="white", width=0.6 if kind == "traffic" else 0)
+                ),
                 customdata=np.where((part["lane"] == NETWORK) & (part["count"] == 1), part["id"], -1).tolist(),
             )
         )  # fmt: skip

@@ -25,7 +25,7 @@ def data() -> dict:
 
 
 def load(scenario: Scenario) -> None:
-    """Make a scenario the draft, its preset (or itself) what undo returns to; every widget shows its values from now on."""
+    """Make a scenario the draft, and its preset (or itself) what undo returns to; every widget shows the new values."""
     origin = load_preset(scenario.name) if scenario.name in list_presets() else scenario
     st.session_state["draft"] = _plain(scenario.given())
     st.session_state["draft_origin"] = _plain(origin.given())

@@ -4,6 +4,7 @@ import streamlit as st
 
 from sim.result_notices import partial
 from views.parts import draft, link, session
+from views.parts.words import plain
 
 COMPACT = "<style>[data-testid='stMainBlockContainer'] { padding-top: 4.5rem; padding-bottom: 2rem; }</style>"
 PAGES = {
@@ -46,7 +47,7 @@ def need_result():
 
 def _say_what_is_shown(result, scenario) -> None:
     """Partial results and results of another scenario are marked on every page."""
-    name = result.scenario.title or result.scenario.name
+    name = plain(result.scenario.title or result.scenario.name)
     if not result.finished:
         st.warning(partial(result), icon=":material/warning:")
     if scenario is not None and scenario.digest() != result.scenario.digest():

@@ -3,12 +3,22 @@
 from sim import units
 from sim.units import show_bytes, show_count, show_rate
 
-__all__ = ["plural", "roughly", "show_bytes", "show_count", "show_rate", "show_time"]
+__all__ = ["file_stem", "plain", "plural", "roughly", "show_bytes", "show_count", "show_rate", "show_time"]
 
 
 def show_time(seconds: float) -> str:
-    """ "12.3 µs", "1.23 ms"."""
+    """Seconds as "12.3 µs" or "1.23 ms"."""
     return units.show_time(seconds).replace(" us", " µs")
+
+
+def plain(text: str) -> str:
+    """Text that others wrote, safe in Markdown: no link or image in it is followed or fetched."""
+    return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]").replace("<", "\\<")
+
+
+def file_stem(name: str) -> str:
+    """A scenario's name as the beginning of a file name."""
+    return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)[:60] or "scenario"
 
 
 def roughly(seconds: float) -> str:
@@ -23,5 +33,5 @@ def roughly(seconds: float) -> str:
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
-    """ "1 switch", "24 switches"."""
+    """A count with its noun: "1 switch", "24 switches"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
