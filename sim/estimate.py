@@ -1,0 +1,129 @@
+"""What a run will cost, known at once: packet-hops, flows, tasks and CPU time, without building the graph or compiling."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from sim.case import timed_faults
+from sim.hop_count import mean_hops
+from sim.scenario import Cluster, Scenario
+from sim.topology.build import build_network
+from sim.topology.network import Network
+from sim.transport import kernel_settings
+from sim.units import bps_from_gbps
+from sim.workload import gradients, patterns, pipeline
+from sim.workload.build import shape_of, strategy_of
+from sim.workload.collective import ring
+from sim.workload.placement import place
+from sim.workload.sizes import sizes
+from sim.workload.strategy import check_strategy
+from sim.workload.transformer import BF16_BYTES, FP32_BYTES, embedding_parameters
+
+NS_PER_HOP = 40.0  # CPU of one packet or ACK through one port, `python -m sim bench packet` on an AMD EPYC core
+US_PER_NODE = 1.0  # CPU to build, start and end a task or flow, gpt-13b-128 on the same core
+SENDERS_MAX = 128  # of an all-to-all with more, every n-th stands for all
+
+
+@dataclass(frozen=True)
+class Estimate:
+    packet_hops: int  # data and ACKs, none of them sent twice
+    flows: int
+    tasks: int
+    cpu_s: float  # without a first compilation
+
+
+def estimate(scenario: Scenario) -> Estimate:
+    """The cost of a run of `scenario`; ScenarioError for what the run would refuse: buffers, faults, pairs without a path."""
+    network, counts = _network(scenario.cluster), sizes(scenario)
+    kernel_settings(scenario.transport, scenario.simulation, network)
+    timed_faults(scenario, network)
+    if scenario.parallelism is not None:
+        check_strategy(strategy_of(scenario.parallelism), bps_from_gbps(scenario.cluster.nvlink_gbps))
+    src, dst, packets = (np.concatenate(column) for column in zip(*crossings(scenario), strict=True))
+    total = packets.sum()
+    hops = round(total * mean_hops(network, network.hosts[src], network.hosts[dst], packets)) if total else 0
+    if scenario.traffic is not None:
+        hops += _on_given_paths(scenario)
+    nodes = counts.flows + counts.tasks
+    return Estimate(hops, counts.flows, counts.tasks, hops * NS_PER_HOP * 1e-9 + nodes * US_PER_NODE * 1e-6)
+
+
+@lru_cache(maxsize=4)
+def _network(cluster: Cluster) -> Network:
+    return build_network(cluster)
+
+
+def crossings(scenario: Scenario) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(sending host, receiving host, data packets and ACKs between them), by sort of message; hosts by index."""
+    payload, every = scenario.transport.payload_bytes, scenario.transport.ack_every
+
+    def packets(size_bytes):
+        data = -(-np.asarray(size_bytes, np.float64) // payload)
+        return data - (-data // every)
+
+    yield np.zeros(0, int), np.zeros(0, int), np.zeros(0)
+    found = _traffic(scenario, packets) if scenario.traffic is not None else _training(scenario, packets)
+    for src, dst, number in found:
+        yield src, dst, np.broadcast_to(number, np.shape(src))
+
+
+def _traffic(scenario: Scenario, packets):
+    traffic, hosts = scenario.traffic, scenario.cluster.gpus
+    if traffic.pattern == "all-to-all":
+        senders = np.unique(np.linspace(0, hosts - 1, min(hosts, SENDERS_MAX)).astype(int))
+        src = np.repeat(senders, hosts - 1)
+        dst = (src + np.tile(np.arange(1, hosts), len(senders))) % hosts
+        yield src, dst, packets(traffic.flow_bytes) * (hosts / len(senders))
+    elif traffic.pattern == "flows":
+        free = [(flow.src, flow.dst, flow.bytes) for flow in traffic.flows if not (flow.path or flow.ack_path)]
+        src, dst, size_bytes = np.array(free, np.int64).reshape(-1, 3).T
+        yield src, dst, packets(size_bytes)
+    else:
+        flows = {
+            "incast": lambda: patterns.incast(traffic.senders or hosts - 1, traffic.receiver, traffic.flow_bytes),
+            "ring": lambda: patterns.ring(hosts, traffic.flow_bytes),
+            "permutation": lambda: patterns.permutation(hosts, traffic.flow_bytes, scenario.simulation.seed),
+        }[traffic.pattern]()
+        yield flows.src, flows.dst, packets(flows.n_bytes)
+
+
+def _on_given_paths(scenario: Scenario) -> int:
+    """Packet-hops of the flows with a path of their own; where only one way is given, the other is as long."""
+    payload, every, total = scenario.transport.payload_bytes, scenario.transport.ack_every, 0
+    for flow in scenario.traffic.flows:
+        if flow.path or flow.ack_path:
+            data = -(-flow.bytes // payload)
+            forth, back = flow.path or flow.ack_path, flow.ack_path or flow.path
+            total += data * (len(forth) - 1) + -(-data // every) * (len(back) - 1)
+    return total
+
+
+def _training(scenario: Scenario, packets):
+    shape, strategy = shape_of(scenario.model), strategy_of(scenario.parallelism)
+    host = place(strategy.world, scenario.cluster.gpus)
+    stages = [host[strategy.stage_ranks(stage)] for stage in range(strategy.pp)]
+    messages = strategy.micro_batches * packets(pipeline.message_bytes(shape, strategy))
+    for left, right in zip(stages, stages[1:]):
+        yield left, right, messages
+        yield right, left, messages
+    if strategy.pp > 1:
+        chunk = ring.chunk_bytes(embedding_parameters(shape, strategy.tp), 2, FP32_BYTES)
+        yield stages[0], stages[-1], ring.all_reduce_steps(2) * packets(chunk)
+        yield stages[-1], stages[0], ring.all_reduce_steps(2) * packets(chunk)
+    if strategy.dp > 1:
+        for stage in range(strategy.pp):
+            groups = host[strategy.data_groups(stage)]
+            parameters = gradients.buckets(shape, strategy, stage).parameters
+            yield groups.ravel(), np.roll(groups, -1, axis=1).ravel(), _exchanged(parameters, strategy, packets)
+
+
+def _exchanged(parameters: np.ndarray, strategy, packets) -> float:
+    """Packets that a rank sends to the next of its ring, over all steps of all buckets."""
+    d = strategy.dp
+    reduced = packets(ring.chunk_bytes(parameters, d, FP32_BYTES)).sum()
+    if not strategy.distributed_optimizer:
+        return ring.all_reduce_steps(d) * reduced
+    gathered = packets(ring.chunk_bytes(parameters, d, BF16_BYTES)).sum()
+    return ring.reduce_scatter_steps(d) * reduced + ring.all_gather_steps(d) * gathered
