@@ -58,21 +58,48 @@ def njit(function):
     return numba.njit(**_KERNEL)(function)
 
 
-_parts_under_way = []
+def _is_part(library) -> bool:
+    return getattr(library, "is_part", False)
 
 
-def _optimise_whole_only(optimise):
-    """Leave parts as they come: they are optimised with the whole they are inlined into."""
+def _whole_only(step):
+    """Make a step of code generation pass over parts: it is done once, on the whole they are inlined into."""
 
-    @functools.wraps(optimise)
-    def wrapper(library, *args):
-        if not (_parts_under_way and _parts_under_way[-1]):
-            optimise(library, *args)
+    @functools.wraps(step)
+    def wrapper(library):
+        if not _is_part(library):
+            step(library)
 
     return wrapper
 
 
-CPUCodeLibrary._optimize_final_module = _optimise_whole_only(CPUCodeLibrary._optimize_final_module)
+def _link_once(finalize):
+    """Link a part's own parts into the whole only, not into every part on the way."""
+
+    @functools.wraps(finalize)
+    def wrapper(library):
+        needed = library._linking_libraries
+        if _is_part(library):
+            library.needed, library._linking_libraries = needed, []
+        else:
+            library._linking_libraries = list(reversed(_closure(needed)))  # users first: the linker drops what nobody uses yet
+        finalize(library)
+
+    return wrapper
+
+
+def _closure(libraries) -> dict:
+    """All libraries that these need, each once, what is needed first."""
+    seen = {}
+    for library in libraries:
+        seen.update(_closure(getattr(library, "needed", ())))
+        seen[library] = None
+    return seen
+
+
+CPUCodeLibrary._optimize_final_module = _whole_only(CPUCodeLibrary._optimize_final_module)
+CPUCodeLibrary._verify_declare_only_symbols = _whole_only(CPUCodeLibrary._verify_declare_only_symbols)
+CPUCodeLibrary.finalize = _link_once(CPUCodeLibrary.finalize)
 
 
 def _linked_only(flags):
@@ -83,40 +110,30 @@ def _linked_only(flags):
     return flags
 
 
-def _noting(dispatcher, is_part):
-    if not COMPILED:
-        return dispatcher
-    compile_signature = dispatcher.compile
+def _as_part(dispatcher):
+    """Let a compiled function exist only to be inlined into others."""
 
-    @functools.wraps(compile_signature)
-    def compile_noting(signature):
-        _parts_under_way.append(is_part)
-        try:
-            entry_point = compile_signature(signature)
-        finally:
-            _parts_under_way.pop()
-        return entry_point
-
-    def add_part(compiled):
+    def add_overload(compiled):
+        compiled.library.is_part = True
         compiled = compiled._replace(entry_point=object())
         dispatcher.overloads[tuple(compiled.signature.args)] = compiled
         compiled.target_context.insert_user_function(compiled.entry_point, compiled.fndesc, [compiled.library])
 
-    dispatcher.compile = compile_noting
-    if is_part:
-        dispatcher.add_overload = add_part
-        dispatcher._compiler._customize_flags = _linked_only
+    dispatcher.add_overload = add_overload
+    dispatcher._compiler._customize_flags = _linked_only
     return dispatcher
 
 
 def kernel(function):
-    """Compile a packet-kernel function: inlined into its caller, no reference counting.
+    """Compile a packet-kernel function that is inlined into its caller, without reference counting.
 
     `_nrt=False` means that compiled code cannot allocate: scratch arrays are passed in.
     """
-    return _noting(numba.njit(**{**_KERNEL, "cache": False}, _nrt=False, forceinline=True)(function), True)
+    if not COMPILED:
+        return function
+    return _as_part(numba.njit(**{**_KERNEL, "cache": False}, _nrt=False, forceinline=True)(function))
 
 
 def entry(function):
-    """Compile a packet-kernel function that Python calls, or that is too large to inline."""
-    return _noting(numba.njit(**_KERNEL, _nrt=False)(function), False)
+    """Compile a packet-kernel function that Python calls."""
+    return numba.njit(**_KERNEL, _nrt=False)(function)
