@@ -6,13 +6,14 @@ import numpy as np
 
 from sim.errors import ScenarioError
 from sim.packet.flows import FlowTable
+from sim.packet.layout import MAX_PACKETS_OF_FLOW
 from sim.packet.state import Settings
 from sim.scenario import Scenario
 from sim.topology.build import all_notices, build_network, fault_ports
 from sim.topology.network import Network
 from sim.topology.routing import base_rtt_ps, explicit_path, route
 from sim.transport import has_window, kernel_settings
-from sim.units import BITS_PER_BYTE, PS_PER_S, ps_from_us
+from sim.units import BITS_PER_BYTE, PS_PER_S, ps_from_us, show_bytes
 from sim.workload.build import build_dag, flow_order
 from sim.workload.dag import Dag, FlowKind
 
@@ -67,6 +68,12 @@ def case_of(scenario: Scenario) -> Case:
         scenario.transport, scenario.simulation, network,
         may_lose=any(fault.kind in ("link-down", "loss") for fault in faults),
     )  # fmt: skip
+    most = MAX_PACKETS_OF_FLOW * settings.payload_bytes
+    if (dag.flow_bytes > most).any():
+        raise ScenarioError(
+            f"a flow of {show_bytes(int(dag.flow_bytes.max()))} has more than 2^31 - 1 packets of {settings.payload_bytes} B; "
+            f"the largest flow with this transport.payload_bytes is {show_bytes(most)}"
+        )
     rtt = base_rtt_ps(network, *data, *ack, settings.payload_bytes)
     window = np.zeros(dag.n_flows, np.int64)
     if has_window(scenario.transport) and dag.n_flows:

@@ -65,10 +65,17 @@ class Simulation:
         self.used_ports = used
         settings = self.case.settings
         bins = min(settings.bins, max(32, PORT_SERIES_BYTES // (24 * max(1, used.size))))
+        bin_shift = max(0, int(self._shortest_run_ps() // bins).bit_length() - 1)
         return memory.make_state(
-            self.case.network, settings._replace(bins=bins), used, int(lengths.max()) + (DETOUR_HOPS if rerouting else 0),
+            self.case.network, settings._replace(bins=bins, bin_shift=bin_shift), used, int(lengths.max()) + (DETOUR_HOPS if rerouting else 0),
             max(4, min(FLOW_SLOTS, self.case.dag.n_flows)),
         )  # fmt: skip
+
+    def _shortest_run_ps(self) -> int:
+        """A time before which no run can end: latest start, busiest rank, slowest lone flow; it sets the first bin width."""
+        dag = self.case.dag
+        busy = np.bincount(dag.task_rank, weights=dag.task_duration_ps) if dag.n_tasks else np.zeros(1)
+        return int(max(dag.start_ps.max(initial=0), busy.max(initial=0), self.ideal_fct_ps().max(initial=0), 1))
 
     def _empty_flow_times(self):
         """int64[F, 2]: when a flow without bytes counts as delivered and acknowledged; -1 for all others."""

@@ -4,7 +4,7 @@ from numpy import int64
 
 from sim.jit import entry, kernel
 from sim.packet.flows import count_ports, join_ring, leave_ring, wake_nic, write_path
-from sim.packet.layout import NEVER
+from sim.packet.layout import NEVER, PAUSE
 from sim.packet.pool import free_packet
 from sim.packet.port import can_start, is_priority
 from sim.packet.wheel import reschedule, unschedule
@@ -17,10 +17,10 @@ def _drop_queue(s, p, k):
     while k >= 0:
         K = s.packet[k]
         after = int64(K.next)
-        if not P.is_nic and K.control == 0 and not is_priority(g, K):
+        if not P.is_nic and K.kind < PAUSE and not is_priority(g, K):
             s.port[K.ingress].ingress_bytes -= K.size
             s.node[P.node].used_bytes -= K.size
-        if K.control == 0:
+        if K.kind < PAUSE:
             P.drops += 1
             g.drops += 1
         free_packet(s, k)
@@ -34,7 +34,7 @@ def _drop_wire(s, p):
     k = int64(P.wire_head)
     while k >= 0:
         after = int64(s.packet[k].next)
-        if s.packet[k].control == 0:
+        if s.packet[k].kind < PAUSE:
             P.drops += 1
             g.losses += 1
         free_packet(s, k)

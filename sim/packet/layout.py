@@ -24,35 +24,35 @@ WHEEL_BUCKETS = 256
 
 PORT = np.dtype(
     [
-        # transmitter of this directed link: a FIFO, and what is served before it (pause frames, priority ACKs, a NIC's ACKs)
+        # what every hop touches, in two cache lines: transmitter, FIFO, what is served before it (pause
+        # frames, priority ACKs, a NIC's ACKs), packets on the link, and what has arrived for this port
         ("free_at", "i8"), ("since", "i8"), ("queue_bytes", "i8"), ("queue_head", "i4"), ("queue_tail", "i4"),
         ("first_head", "i4"), ("first_tail", "i4"), ("paused", "u1"), ("up", "u1"), ("is_nic", "u1"), ("listed", "u1"),
-        ("kicked", "u1"), ("ingress_paused", "u1"), ("far_is_switch", "u1"), ("pad", "u1"), ("node", "i4"), ("far_node", "i4"),
-        # propagation on the link, and what has arrived for this port
-        ("wire_head", "i4"), ("wire_tail", "i4"), ("inbox_head", "i4"), ("inbox_tail", "i4"),
-        ("rate_bps", "i8"), ("delay_ps", "i8"), ("ps_per_byte", "i8"), ("bin_row", "i8"),
-        ("tx_bytes", "i8"), ("tx_packets", "i8"), ("telemetry_bytes", "i8"),
-        # marking (RED on the queue left at dequeue)
-        ("kmin_bytes", "i8"), ("kmax_bytes", "i8"), ("pmax", "f8"), ("loss", "f8"),
-        # this link as an ingress of the switch at its far end
-        ("ingress_bytes", "i8"), ("headroom_used", "i8"), ("headroom_bytes", "i8"), ("xoff_bytes", "i8"), ("xon_bytes", "i8"), ("shift", "i8"),
+        ("kicked", "u1"), ("ingress_paused", "u1"), ("pad", "u2"), ("node", "i4"), ("far_node", "i4"),
+        ("wire_head", "i4"), ("wire_tail", "i4"), ("inbox_head", "i4"), ("inbox_tail", "i4"), ("ps_per_byte", "i8"), ("delay_ps", "i8"),
+        ("tx_bytes", "i8"), ("tx_packets", "i8"), ("bin_row", "i8"), ("kmin_bytes", "i8"), ("line", "i8"),
+        # the third line: queue statistics, telemetry, this link as an ingress of the switch at its far end
+        ("max_queue", "i8"), ("ingress_bytes", "i8"), ("telemetry_bytes", "i8"), ("kmax_bytes", "i8"), ("pmax", "f8"), ("loss", "f8"),
+        ("rate_bps", "i8"), ("marks", "i8"),
         # NIC: ring of queue pairs in order of entry, and its two timers
         ("ready_at", "i8"), ("timer_since", "i8"), ("timeout_at", "i8"), ("qp_last", "i4"), ("qp_first", "i4"),
         ("flows", "i4"), ("speed_class", "i4"),
         # m-th entry: the m-th port in order of node (NODE.first_port, NODE.end_port)
         ("by_node", "i8"),
-        # statistics
-        ("max_queue", "i8"), ("marks", "i8"), ("pauses", "i8"), ("paused_since", "i8"), ("paused_ps", "i8"), ("drops", "i8"),
+        # pausing
+        ("headroom_used", "i8"), ("headroom_bytes", "i8"), ("xoff_bytes", "i8"), ("xon_bytes", "i8"), ("shift", "i8"),
+        ("pauses", "i8"), ("paused_since", "i8"), ("paused_ps", "i8"), ("drops", "i8"), ("fill", "i8"),
     ]
 )  # fmt: skip
 
-PACKET = np.dtype(
+PACKET = np.dtype(  # one cache line
     [
-        ("next", "i4"), ("flow", "i4"), ("place", "i4"), ("ingress", "i4"), ("size", "i4"), ("hop", "i2"), ("kind", "u1"), ("ecn", "u1"),
-        ("number", "i8"), ("arrival", "i8"), ("sent", "i8"), ("cause", "i8"), ("stamp", "i8"),
-        ("send", "i4"), ("last", "u1"), ("control", "u1"), ("pad", "i2"),
+        ("next", "i4"), ("flow", "i4"), ("place", "i4"), ("ingress", "i4"), ("size", "i4"), ("number", "i4"), ("send", "i4"),
+        ("hop", "u1"), ("kind", "u1"), ("ecn", "u1"), ("last", "u1"),
+        ("arrival", "i8"), ("sent", "i8"), ("cause", "i8"), ("stamp", "i8"),
     ]
 )  # fmt: skip
+MAX_PACKETS_OF_FLOW = 2**31 - 1
 
 FLOW = np.dtype(
     [
@@ -69,9 +69,10 @@ FLOW = np.dtype(
 
 NODE = np.dtype(
     [
-        ("used_bytes", "i8"), ("arriving_bytes", "i8"), ("worst_ingress", "i8"), ("shared_bytes", "i8"),
+        ("used_bytes", "i8"), ("arriving_bytes", "i8"), ("worst_ingress", "i8"), ("paused_ingresses", "i4"),
+        ("touched", "u1"), ("careful", "u1"), ("buffered", "u1"), ("pad", "u1"), ("shared_bytes", "i8"),
         ("buffer_bytes", "i8"), ("pool_bytes", "i8"), ("reserve_bytes", "i8"), ("xoff_floor", "i8"), ("shift", "i8"),
-        ("first_port", "i8"), ("end_port", "i8"), ("paused_ingresses", "i4"), ("touched", "u1"), ("careful", "u1"), ("buffered", "u1"), ("pad", "u1"),
+        ("first_port", "i8"), ("end_port", "i8"), ("fill", "i8", (4,)),
     ]
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ from numpy import int64
 from sim.jit import kernel
 from sim.packet.flows import leave_ring, reap
 from sim.packet.inbox import put_in_inbox
-from sim.packet.layout import ACKED, IDLE, NEED_PACKETS, RUNNING
+from sim.packet.layout import ACKED, IDLE, NEED_PACKETS, PAUSE, RUNNING
 from sim.packet.nic import walk_nic
 from sim.packet.pool import free_packet, next_cut, pop_cut
 from sim.packet.port import walk_port
@@ -84,13 +84,13 @@ def gather_link(s, p, end, listed, touched):
             break
         after = int64(K.next)
         q = p ^ 1
-        if g.has_loss and not K.control and is_lost(s, p, k):
+        if g.has_loss and K.kind < PAUSE and is_lost(s, p, k):
             g.losses += 1
             P.drops += 1
             free_packet(s, k)
             k = after
             continue
-        if not K.control:
+        if K.kind < PAUSE:
             K.place += 1
             q = int64(s.paths[K.place])
             if q < 0:

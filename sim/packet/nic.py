@@ -77,7 +77,6 @@ def make_data(s, p, i, now):
     K.size = min(g.payload, F.size_bytes - F.next_packet * g.payload) + g.header
     K.hop = 0
     K.kind = DATA
-    K.control = 0
     K.ecn = 0
     K.number = F.next_packet
     K.last = F.next_packet == F.packets - 1

@@ -18,7 +18,7 @@ from sim.packet.wire import mark, stamp_telemetry, transmit
 @kernel
 def is_priority(g, K):
     """Whether a packet is served first and takes no part in queue, marking and pausing."""
-    return K.control or (g.ack_priority and K.kind != DATA)
+    return K.kind >= PAUSE or (g.ack_priority and K.kind != DATA)
 
 
 @kernel
@@ -74,7 +74,7 @@ def start_next(s, p, now, cause):
         P.queue_head = s.packet[k].next
         P.queue_bytes -= s.packet[k].size
         mark(s, p, k, now)
-    if g.telemetry and not s.packet[k].control:
+    if g.telemetry and s.packet[k].kind < PAUSE:
         stamp_telemetry(s, p, k, now)
     transmit(s, p, k, now, cause)
     return k

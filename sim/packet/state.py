@@ -10,6 +10,7 @@ from sim.packet import layout
 from sim.packet.ties import REFERENCE_DEPTH
 from sim.packet.layout import NEVER, PAUSE_FRAME_BYTES, PFC_DYNAMIC, PFC_FIXED, PFC_OFF, WHEEL_BUCKETS, State
 
+CACHE_LINE_BYTES = 64
 PFC_RESERVE_BYTES = 4096  # per ingress, HPCC simulator
 PFC_RESUME_BELOW_BYTES = 3072  # HPCC simulator
 PFC_SHIFT = 3  # an ingress may take 1/8 of what is left of the pool, HPCC simulator
@@ -48,12 +49,15 @@ class Settings(NamedTuple):
     has_loss: bool = False
     seed: int = 1
     bins: int = 256
+    bin_shift: int = 20
     always_careful: bool = False
 
 
 def records(count, dtype):
-    """A zeroed record array; without compilation its items read like objects, as in compiled code."""
-    array = np.zeros(count, dtype)
+    """A zeroed record array that begins a cache line; uncompiled, its items read like objects, as in compiled code."""
+    raw = np.zeros(count * dtype.itemsize + CACHE_LINE_BYTES, np.uint8)
+    skip = -raw.ctypes.data % CACHE_LINE_BYTES
+    array = raw[skip : skip + count * dtype.itemsize].view(dtype)
     return array if COMPILED else array.view(np.recarray)
 
 
@@ -100,7 +104,6 @@ def _fill_ports(network, port, settings):
     port["node"] = network.port_src
     port["far_node"] = network.port_dst
     port["is_nic"] = network.node_is_host[network.port_src]
-    port["far_is_switch"] = ~network.node_is_host[network.port_dst]
     port["rate_bps"] = network.port_rate_bps
     port["delay_ps"] = network.port_delay_ps
     port["loss"] = network.port_loss
@@ -150,7 +153,7 @@ def _settings_row(settings, hops_max):
         row[name] = settings.parameters[0][name]
     for name in (
         "controller", "ack_every", "ack_priority", "whole_ns", "has_loss", "telemetry", "pfc", "always_careful", "var_window",
-        "rate_bound", "seed", "timeout_ps", "telemetry_tx_quantum", "telemetry_queue_quantum", "ack_bytes", "bins",
+        "rate_bound", "seed", "timeout_ps", "telemetry_tx_quantum", "telemetry_queue_quantum", "ack_bytes", "bins", "bin_shift",
     ):
         row[name] = getattr(settings, name)
     row["payload"] = settings.payload_bytes
@@ -160,7 +163,6 @@ def _settings_row(settings, hops_max):
     row["region_size"] = 2 * hops_max + 4
     row["departing"] = -1
     row["tie_depth"] = REFERENCE_DEPTH if settings.whole_ns else 0
-    row["bin_shift"] = 20
     return g
 
 

@@ -105,7 +105,6 @@ def send_control(s, ingress, kind, now, cause):
     K = s.packet[k]
     K.flow = -1
     K.kind = kind
-    K.control = 1
     K.size = PAUSE_FRAME_BYTES
     K.ecn = 0
     K.last = 0

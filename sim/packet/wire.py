@@ -59,7 +59,7 @@ def mark(s, p, k, now):
     if left <= P.kmax_bytes:
         chance = P.pmax * (left - P.kmin_bytes) / float(P.kmax_bytes - P.kmin_bytes)
         hop = 2 * int64(K.hop) + (0 if K.kind == DATA else 1)
-        if unit_draw(g.seed, s.flow[K.flow].draw_key, K.number, hop) >= chance:
+        if unit_draw(g.seed, s.flow[K.flow].draw_key, int64(K.number), hop) >= chance:
             return
     if K.kind == DATA:
         if K.ecn == 0:
