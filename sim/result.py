@@ -71,6 +71,7 @@ class Result:
 
     @property
     def finished(self) -> bool:
+        """Whether the iteration was simulated to its end."""
         return self.status == "finished"
 
     @property
@@ -80,18 +81,22 @@ class Result:
 
     @cached_property
     def flows(self) -> pd.DataFrame:
+        """One row per flow; columns as in the data dictionary, here and below."""
         return result_tables.flows_table(self.raw)
 
     @cached_property
     def tasks(self) -> pd.DataFrame:
+        """One row per task of a rank."""
         return result_tables.tasks_table(self.raw)
 
     @cached_property
     def ports(self) -> pd.DataFrame:
+        """One row per port, totals of the run."""
         return result_tables.ports_table(self.raw, self.series)
 
     @cached_property
     def critical_path(self) -> pd.DataFrame:
+        """One row per step of the chain that bounds the run, in order."""
         return result_tables.critical_path_table(self.raw, self._path)
 
     @cached_property
@@ -106,14 +111,17 @@ class Result:
 
     @cached_property
     def series(self) -> PortSeries:
+        """Every port over time."""
         return PortSeries.of(self.raw)
 
     @cached_property
     def summary(self) -> dict:
+        """The JSON of `python -m sim run`."""
         return result_summary.summarise(self.raw)
 
     @cached_property
     def notices(self) -> list[str]:
+        """What to know beyond the numbers: from the scenario and the run, then from the result."""
         return list(self.raw.notices) + result_notices.notices(self)
 
     @cached_property

@@ -132,4 +132,5 @@ def _losses(result) -> str | None:
 
 
 def lost_packets(counters: dict) -> int:
+    """Packets that never arrived: dropped at full buffers or lost on links."""
     return counters["drops"] + counters["losses"]

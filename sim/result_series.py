@@ -24,6 +24,7 @@ class PortSeries:
 
     @classmethod
     def of(cls, raw) -> "PortSeries":
+        """The series of a raw run, in SI units."""
         return cls(
             bin_s=raw.bin_ps / PS_PER_S,
             t0_s=0.0,
@@ -37,6 +38,7 @@ class PortSeries:
 
     @property
     def n_bins(self) -> int:
+        """Time bins, 0 if nothing was recorded."""
         return self.tx_bytes.shape[1]
 
     @property
@@ -49,11 +51,13 @@ class PortSeries:
 
     @property
     def middles_s(self) -> np.ndarray:
+        """Middle of each bin, float64[B]."""
         edges = self.edges_s
         return (edges[:-1] + edges[1:]) / 2
 
     @property
     def widths_s(self) -> np.ndarray:
+        """Length of each bin, float64[B]; the last may be shorter."""
         return np.diff(self.edges_s)
 
     def bin_at(self, time_s: float) -> int:

@@ -39,6 +39,7 @@ def _collectives(dag) -> pd.Categorical:
 
 
 def flows_table(raw) -> pd.DataFrame:
+    """One row per flow of a `RawRun`."""
     dag, tasks = raw.dag, raw.dag.n_tasks
     start_ps, delivered_ps = raw.start_ps[tasks:], raw.end_ps[tasks:]
     finished = raw.acked_ps >= 0
@@ -68,6 +69,7 @@ def flows_table(raw) -> pd.DataFrame:
 
 
 def tasks_table(raw) -> pd.DataFrame:
+    """One row per task of a `RawRun`."""
     dag, tasks = raw.dag, raw.dag.n_tasks
     return pd.DataFrame(
         {
@@ -94,6 +96,7 @@ def tier_labels(network) -> np.ndarray:
 
 
 def ports_table(raw, series) -> pd.DataFrame:
+    """One row per port of a `RawRun`, with the peaks of its series."""
     network = raw.network
     capacity_bits = network.port_rate_bps * (raw.end_ps_last / PS_PER_S)
     sent_bits = raw.port_tx_bytes * 8.0

@@ -1,21 +1,17 @@
-"""A result's tables, series, summary, notices and files, against numbers worked out by hand."""
+"""A result's tables, series and summary, against numbers worked out by hand."""
 
 import dataclasses
-import io
 import json
 import time
-import zipfile
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from sim.errors import FormatError
 from sim.result import Result
 from sim.result_dictionary import COLUMNS, dictionary_table
-from sim.result_lanes import STRETCHES, bars, representative_ranks
+from sim.result_lanes import bars
 from sim.result_series import PortSeries
-from sim.result_writers import tables, tables_archive, write_tables
+from sim.result_writers import tables
 from tests import fabricate
 
 SUMMARY_KEYS = {
@@ -147,78 +143,6 @@ def test_nothing_finished_gives_null_statistics():
     assert summary["mean_fct_s"] is summary["p99_fct_s"] is summary["max_fct_s"] is None
 
 
-def quiet(control: str, queue_bytes: int = 40_000) -> Result:
-    """An incast in which no switch marked or paused."""
-    raw = fabricate.raw_run(fabricate.scenario(transport={"congestion_control": control}))
-    queue = np.zeros_like(raw.port_max_queue_bytes)
-    queue[1] = queue_bytes
-    counters = {**raw.counters, "ecn_marks": 0, "pfc_pauses": 0, "max_queue_bytes": queue_bytes}
-    return Result(dataclasses.replace(raw, counters=counters, port_max_queue_bytes=queue))
-
-
-@pytest.mark.parametrize("control", ["dcqcn", "dctcp"])
-def test_a_controller_of_marks_without_marks_says_why_controllers_look_alike(control):
-    (notice,) = quiet(control).notices
-    assert notice.startswith(f"{control.upper()} never slowed a flow: 0 ECN marks, 0 PFC pauses")
-    assert "40.0 kB at switch0->gpu0, below its ECN threshold of 100 kB" in notice
-
-
-@pytest.mark.parametrize("control", ["hpcc", "timely", "swift"])
-def test_a_controller_of_delays_looks_alike_only_if_no_flow_was_slowed(control):
-    held = quiet(control)
-    assert "kept the queues short by itself" in held.notices[0]  # 4 to 1: every flow took 3.4 times as long as alone
-    alone = dataclasses.replace(held.raw, ideal_fct_ps=held.raw.acked_ps - held.raw.start_ps)
-    assert "had little to do" in Result(alone).notices[0] and "nearly the same times" in Result(alone).notices[0]
-
-
-def test_without_congestion_control_or_queues_the_notice_says_so():
-    assert quiet("none").notices[0].startswith("Nothing throttled the senders")
-    assert "no packet ever waited" in quiet("dcqcn", 0).notices[0]
-
-
-def test_busy_controllers_get_no_such_notice(incast):
-    assert incast.notices == []
-
-
-def test_losses_are_counted_in_a_notice():
-    raw = fabricate.raw_run(fabricate.scenario())
-    lossy = Result(
-        dataclasses.replace(raw, counters={**raw.counters, "drops": 3, "losses": 2, "retransmits": 12, "timeouts": 1})
-    )
-    assert any(
-        notice.startswith("5 packets were lost (3 by full buffers, 2 on links), 12 sent again")
-        for notice in lossy.notices
-    )
-
-
-def test_uneven_hashing_is_reported_with_the_busiest_uplink():
-    raw = fabricate.raw_run(
-        fabricate.scenario(
-            cluster={
-                "topology": "leaf-spine",
-                "gpus": 8,
-                "gpus_per_node": 4,
-                "nvlink_gbps": 0,
-                "leaves": 2,
-                "spines": 4,
-            },
-            traffic={"pattern": "flows", "flows": [{"src": 0, "dst": 4, "bytes": 1_000_000}]},
-        )
-    )
-    (notice,) = [notice for notice in Result(raw).notices if notice.startswith("Uneven")]
-    assert "8 uplinks" in notice and "8.0 times the average, 7 carried nothing" in notice
-
-
-def test_tensor_parallel_time_on_nvlink_is_explained(gpt):
-    assert any("NVLink" in notice and "TP" in notice for notice in gpt.notices)
-
-
-def test_collectives_that_never_leave_their_server_are_said():
-    result = fabricate.result(fabricate.training(parallelism={"tp": 1, "pp": 4}))
-    (notice,) = [notice for notice in result.notices if "never leave their server" in notice]
-    assert "they load NVLink, not the fabric" in notice
-
-
 def test_thresholds_are_the_transports_scaled_by_rate_and_only_at_switches():
     raw = fabricate.raw_run(fabricate.scenario(transport={"ecn_kmin_kb": 50.0, "ecn_kmax_kb": 100.0}))
     raw = dataclasses.replace(raw, port_ecn_kmin_bytes=None, port_ecn_kmax_bytes=None)
@@ -226,86 +150,6 @@ def test_thresholds_are_the_transports_scaled_by_rate_and_only_at_switches():
     from_switch = ~raw.network.node_is_host[raw.network.port_src]
     assert set(kmin[from_switch]) == {50_000} and set(kmax[from_switch]) == {100_000}
     assert not kmin[~from_switch].any() and not kmax[~from_switch].any()
-
-
-@pytest.mark.parametrize("format", ["csv", "parquet"])
-def test_written_tables_read_back_as_they_were(partial, tmp_path, format):
-    written = write_tables(partial, tmp_path / "out", format)
-    assert {path.name for path in written} == {
-        "summary.json",
-        "data_dictionary.csv",
-        *(f"{name}.{format}" for name in COLUMNS),
-    }
-    read = pd.read_csv if format == "csv" else pd.read_parquet
-    for name, table in tables(partial).items():
-        back = read(tmp_path / "out" / f"{name}.{format}")
-        assert list(back.columns) == list(table.columns) and len(back) == len(table)
-        for column in table.select_dtypes("number").columns:
-            np.testing.assert_array_equal(back[column].to_numpy(), table[column].to_numpy(), err_msg=f"{name}.{column}")
-
-
-def test_archive_holds_the_same_files(incast):
-    archive = zipfile.ZipFile(io.BytesIO(tables_archive(incast)))
-    assert archive.testzip() is None
-    assert json.loads(archive.read("summary.json")) == incast.summary
-    assert len(pd.read_csv(io.BytesIO(archive.read("flows.csv")))) == 4
-
-
-def test_unknown_format_and_unwritable_place_are_one_clear_line(incast, tmp_path):
-    with pytest.raises(FormatError, match="table format 'cvs' is not one of the choices: did you mean 'csv'"):
-        write_tables(incast, tmp_path, "cvs")
-    (tmp_path / "file").write_text("")
-    with pytest.raises(FormatError, match="cannot write tables to .*file"):
-        write_tables(incast, tmp_path / "file")
-
-
-def test_few_bars_are_drawn_one_by_one(gpt):
-    window = (0.0, gpt.end_s)
-    found = bars(gpt, [0, 8], window)
-    assert (found["count"] == 1).all() and (found["low"] == 0).all() and (found["high"] == 1).all()
-    assert len(found) == gpt.tasks["rank"].isin([0, 8]).sum() + gpt.flows["src"].isin([0, 8]).sum()
-
-
-def test_a_narrow_window_holds_only_what_overlaps_it(gpt):
-    flow = gpt.flows.iloc[5]
-    found = bars(gpt, [flow["src"]], (flow["start_s"], flow["start_s"] + flow["fct_s"]))
-    assert flow["flow_id"] in found.loc[found["lane"] == "network", "id"].tolist()
-    assert (found["end_s"] >= flow["start_s"]).all()
-
-
-def test_flows_of_one_sender_lie_side_by_side():
-    result = fabricate.result(fabricate.scenario(traffic={"pattern": "all-to-all", "flow_bytes": 1000}))
-    found = bars(result, [2], (0.0, result.end_s)).sort_values("id")
-    assert found["high"].tolist() == [1.0, 0.75, 0.5, 0.25] and found["low"].tolist() == [0.75, 0.5, 0.25, 0.0]
-
-
-def test_crowded_tasks_become_shares_that_keep_the_time(gpt, monkeypatch):
-    monkeypatch.setattr("sim.result_lanes.TASKS_PER_RANK", 1)
-    found = bars(gpt, [0], (0.0, gpt.end_s))
-    shares = found[found["lane"] == "compute"]
-    assert len(shares) <= STRETCHES * 4 and (shares["high"] <= 1 + 1e-9).all()
-    seconds = ((shares["high"] - shares["low"]) * (shares["end_s"] - shares["start_s"])).groupby(shares["kind"]).sum()
-    tasks = gpt.tasks[gpt.tasks["rank"] == 0]
-    exact = (tasks["end_s"] - tasks["start_s"]).groupby(tasks["kind"].astype(str)).sum()
-    pd.testing.assert_series_equal(seconds, exact, check_names=False, check_index_type=False, rtol=1e-6)
-
-
-def test_crowded_flows_of_one_kind_merge_where_they_nearly_touch(gpt, monkeypatch):
-    monkeypatch.setattr("sim.result_lanes.FLOW_BARS", 40)
-    ranks = list(range(16))
-    found = bars(gpt, ranks, (0.0, gpt.end_s))
-    merged = found[found["lane"] == "network"]
-    assert merged["count"].sum() == len(gpt.flows) and len(merged) < len(gpt.flows)
-    assert merged["bytes"].sum() == gpt.flows["bytes"].sum()
-    inside = merged.groupby(["rank", "kind"])[["start_s", "end_s"]].agg({"start_s": "min", "end_s": "max"})
-    flows = gpt.flows.assign(end_s=gpt.flows["start_s"] + gpt.flows["fct_s"], kind=gpt.flows["kind"].astype(str))
-    exact = flows.groupby(["src", "kind"])[["start_s", "end_s"]].agg({"start_s": "min", "end_s": "max"})
-    np.testing.assert_allclose(inside.to_numpy(), exact.to_numpy())
-
-
-def test_representatives_come_from_every_stage():
-    assert representative_ranks([np.arange(8), np.arange(8, 16)], 4) == [0, 7, 8, 15]
-    assert representative_ranks([np.array([3])] * 2, 1) == [3, 3]
 
 
 def test_half_a_million_flows_take_seconds_not_minutes():

@@ -222,10 +222,18 @@ def click_a_flow(page):
 
 
 @pytest.mark.parametrize("width", [1440, 420])
-def test_no_page_is_wider_than_its_window(address, browse, width):
+def test_no_page_is_wider_than_its_window_or_shows_an_error(address, browse, width):
     page = browse(width)
     page.goto(address)
-    page.get_by_text("Ready:").wait_for()
-    settled(page)
-    main = page.get_by_test_id("stMain")
-    assert main.evaluate("one => one.scrollWidth") <= main.evaluate("one => one.clientWidth")
+    press(page, "Run")
+    page.get_by_text("Iteration time").wait_for(timeout=LONG_MS)
+    for name in ("Timeline", "Network", "Build", "Run"):
+        if width < 700:
+            page.get_by_test_id("stExpandSidebarButton").click()
+            page.wait_for_timeout(500)
+        go(page, name)
+        main = page.get_by_test_id("stMain")
+        assert main.evaluate("one => one.scrollWidth") <= main.evaluate("one => one.clientWidth"), name
+        assert page.get_by_test_id("stException").count() == 0 and page.get_by_text("encountered an error").count() == 0
+        for chart in page.locator(".js-plotly-plot").all():
+            assert chart.bounding_box()["width"] <= width

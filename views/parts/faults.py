@@ -32,8 +32,7 @@ def show(network) -> None:
 
 def link_names(network) -> list[tuple[str, str]]:
     """Both ends of every link by name, fabric links after NVLinks."""
-    forward = [port for port in range(0, len(network.port_src), 2)]
-    forward.sort(key=lambda port: -int(network.port_kind[port]))
+    forward = sorted(range(0, network.n_ports, 2), key=lambda port: -int(network.port_kind[port]))
     return [(network.node_name[network.port_src[port]], network.node_name[network.port_dst[port]]) for port in forward]
 
 

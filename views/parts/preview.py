@@ -1,9 +1,9 @@
 """What can be known of a scenario before a run, cached by the scenario's own hash."""
 
 import streamlit as st
-from sim.simulation import estimate as estimate_run
 
 from sim.scenario import Cluster, Scenario
+from sim.simulation import estimate as estimate_run
 from sim.topology.build import build_network, fault_ports
 
 PREVIEWS_KEPT = 16
