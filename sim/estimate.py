@@ -28,6 +28,8 @@ SENDERS_MAX = 128  # of an all-to-all with more, every n-th stands for all
 
 @dataclass(frozen=True)
 class Estimate:
+    """Sizes of a run, and how long it keeps one core busy."""
+
     packet_hops: int  # data and ACKs, none of them sent twice
     flows: int
     tasks: int

@@ -44,6 +44,7 @@ class Job:
         self._thread = threading.Thread(target=self._run, name=f"job {self.scenario.name}", daemon=True)
 
     def start(self) -> None:
+        """Begin, in the job's own thread; once only."""
         self._thread.start()
 
     def cancel(self) -> None:

@@ -54,7 +54,9 @@ class WarmUp:
         try:
             compile_all()
         except Exception as problem:
-            error = f"the kernel could not be compiled: {type(problem).__name__}: {' '.join(str(problem).split())[:300]}"
+            error = (
+                f"the kernel could not be compiled: {type(problem).__name__}: {' '.join(str(problem).split())[:300]}"
+            )
         with self._lock:
             self._cpu_s, self._wall_s = time.thread_time(), time.perf_counter() - self._began
             self.error, self.state = error, "failed" if error else "ready"

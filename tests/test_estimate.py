@@ -64,7 +64,14 @@ def test_given_paths_count_as_long_as_they_are():
         {"src": 0, "dst": 2, "bytes": 1500, "path": ["gpu0", "leaf0", "spine0", "leaf1", "gpu2"], "ack_path": ["gpu2", "leaf1", "spine1", "leaf0", "gpu0"]},
         {"src": 3, "dst": 2, "bytes": 1},
     ]  # fmt: skip
-    cluster = {"topology": "leaf-spine", "gpus": 4, "gpus_per_node": 1, "nvlink_gbps": 0, "hosts_per_leaf": 2, "spines": 2}
+    cluster = {
+        "topology": "leaf-spine",
+        "gpus": 4,
+        "gpus_per_node": 1,
+        "nvlink_gbps": 0,
+        "hosts_per_leaf": 2,
+        "spines": 2,
+    }
     scenario = Scenario.from_data({"cluster": cluster, "traffic": {"pattern": "flows", "flows": flows}})
     assert estimate(scenario).packet_hops == 3 * (2 + 2) + 2 * (4 + 4) + 1 * (2 + 2) == case_of(scenario).packet_hops
 
@@ -125,5 +132,7 @@ def test_the_mean_over_a_huge_network_comes_from_a_sample(monkeypatch):
 
 def test_estimate_needs_no_compiled_code(tmp_path):
     code = "from sim.estimate import estimate; from sim.preset import load_preset; estimate(load_preset('gpt-13b-128'))"
-    subprocess.run([sys.executable, "-c", code], env={"WORMHOLE_LAB_CACHE": str(tmp_path), "PYTHONPATH": "."}, check=True)
+    subprocess.run(
+        [sys.executable, "-c", code], env={"WORMHOLE_LAB_CACHE": str(tmp_path), "PYTHONPATH": "."}, check=True
+    )
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]

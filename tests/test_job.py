@@ -72,8 +72,12 @@ def test_a_warmed_up_process_compiles_nothing_more(name):
 def signatures():
     """Every compiled function of the project, with the number of types it has been compiled for."""
     modules = [module for name, module in sys.modules.items() if name.startswith("sim.")]
-    functions = {id(value): value for module in modules for value in vars(module).values() if hasattr(value, "overloads")}
-    return {f"{value.py_func.__module__}.{value.py_func.__name__}": len(value.overloads) for value in functions.values()}
+    functions = {
+        id(value): value for module in modules for value in vars(module).values() if hasattr(value, "overloads")
+    }
+    return {
+        f"{value.py_func.__module__}.{value.py_func.__name__}": len(value.overloads) for value in functions.values()
+    }
 
 
 def test_cancel_keeps_the_partial_result_and_marks_it():
@@ -141,7 +145,12 @@ def test_a_time_limit_ends_a_job_with_a_partial_result():
 
 
 def test_two_jobs_at_once_equal_each_alone():
-    scenarios = [load_preset("incast-16"), load_preset("incast-16-hpcc"), load_preset("link-failure"), load_preset("incast-16")]
+    scenarios = [
+        load_preset("incast-16"),
+        load_preset("incast-16-hpcc"),
+        load_preset("link-failure"),
+        load_preset("incast-16"),
+    ]
     together = [Job(scenario) for scenario in scenarios]
     for job in together:
         job.start()

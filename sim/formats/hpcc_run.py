@@ -79,7 +79,9 @@ def _dag(source: HpccCase, origin_ps: int) -> Dag:
     return assemble(Tasks.join([]), listed, Edges(), Edges(), (), network.n_hosts)
 
 
-def _scenario(source: HpccCase, dag: Dag, simulation: Simulation, origin_ps: int, name: str, ecmp_seed: int) -> HpccScenario:
+def _scenario(
+    source: HpccCase, dag: Dag, simulation: Simulation, origin_ps: int, name: str, ecmp_seed: int
+) -> HpccScenario:
     columns = (dag.flow_src, dag.flow_dst, dag.flow_bytes, dag.start_ps / PS_PER_US)
     listed = tuple(
         FlowSpec(src=src, dst=dst, bytes=size, start_us=start_us)

@@ -1,0 +1,53 @@
+"""`python -m sim`: the engine without a browser."""
+
+import os
+import sys
+
+from sim.command import bench, hpcc, run, validate
+from sim.command.options import Parser, UsageError
+from sim.command.report import INTERRUPTED
+from sim.errors import LabError, did_you_mean
+
+COMMANDS = {"run": run, "hpcc": hpcc, "validate": validate, "bench": bench}
+REFUSED = 2
+EPILOG = """exit status: 0 done, 1 a validation failed or a run cannot go on, 2 bad input (one line on standard error),
+130 interrupted: what had been simulated by then is written, marked as partial"""
+
+
+def parse(arguments: list[str]):
+    """The parsed command line; UsageError for the first thing wrong with it."""
+    parser = Parser(
+        prog="python -m sim", description="Packet-level simulation of LLM training networks.", epilog=EPILOG
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    of_command = {}
+    for name, module in COMMANDS.items():
+        of_command[name] = commands.add_parser(name, help=module.HELP, description=module.HELP, epilog=EPILOG)
+        module.add(of_command[name])
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+        raise UsageError(f"{arguments[0]!r} is not a command: {did_you_mean(arguments[0], COMMANDS)}")
+    args, rest = parser.parse_known_args(arguments)
+    if rest:
+        raise UsageError(
+            f"{args.command}: {rest[0]!r} is too much: {did_you_mean(rest[0].split('=')[0], of_command[args.command].option_names())}"
+        )
+    return args
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command line; the exit status."""
+    try:
+        args = parse(sys.argv[1:] if arguments is None else arguments)
+        return COMMANDS[args.command].execute(args)
+    except LabError as problem:
+        print(f"python -m sim: {problem}", file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

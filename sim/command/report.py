@@ -1,0 +1,65 @@
+"""What a run says at its end: a page of text on standard output, notices on standard error, JSON and tables."""
+
+import json
+import sys
+
+from sim.command.options import write_text
+from sim.result import Result
+from sim.result_writers import write_tables
+from sim.units import show_bytes, show_count, show_time
+
+OK, STUCK, INTERRUPTED = 0, 1, 130  # exit codes
+
+
+def report(result: Result | None, args, notes: list[str], quiet: bool = False) -> int:
+    """Write everything that `args` ask for; the exit code. `quiet`: standard output has been taken."""
+    if result is None:
+        say_notes([*notes, "stopped before anything was simulated"])
+        return INTERRUPTED
+    say_notes([*notes, *result.notices])
+    if args.json is not None:
+        write_text(args.json, as_json({**result.summary, "notices": result.notices}))
+    if args.tables is not None:
+        write_tables(result, args.tables)
+    if args.json != "-" and not quiet:
+        print(page(result))
+    return {"cancelled": INTERRUPTED, "deadlock": STUCK}.get(result.status, OK)
+
+
+def say_notes(notes: list[str]) -> None:
+    """One line each on standard error."""
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+
+
+def as_json(value: object) -> str:
+    """JSON as it is written to a file."""
+    return json.dumps(value, indent=2, allow_nan=False) + "\n"
+
+
+def page(result: Result) -> str:
+    """The summary in a few lines."""
+    summary, spent = result.summary, result.summary["cpu_s"]
+    hops = summary["packet_hops"]["executed"]
+    each = f" ({spent['kernel'] / hops * 1e9:.0f} ns a packet-hop)" if hops else ""
+    ended = (
+        f"iteration {show_time(summary['iteration_s'])}"
+        if result.finished
+        else f"PARTIAL RESULT, stopped at {show_time(result.end_s)}"
+    )
+    flows = f"{summary['flows_finished']:,} of {summary['flows']:,} finished"
+    if summary["mean_fct_s"] is not None:
+        times = (show_time(summary[name]) for name in ("mean_fct_s", "p99_fct_s", "max_fct_s"))
+        flows += "; completion mean {}, 99th percentile {}, slowest {}".format(*times)
+    if summary["bytes_left"]:
+        flows += f"; {show_bytes(summary['bytes_left'])} left"
+    return "\n".join(
+        [
+            f"{summary['scenario']}: {result.status}, {ended}",
+            f"  flows    {flows}",
+            f"  network  {show_count(hops)} packet-hops, {summary['ecn_marks']:,} ECN marks, {summary['pfc_pauses']:,} PFC pauses, "
+            f"{summary['drops'] + summary['losses']:,} packets lost, deepest queue {show_bytes(summary['max_queue_bytes'])}",
+            f"  cost     {show_time(spent['kernel'])} of CPU in the kernel{each}, {show_time(spent['build'])} to build, "
+            f"{show_time(spent['compile'])} to compile; {show_bytes(summary['peak_rss_bytes'])} of memory at most",
+        ]
+    )

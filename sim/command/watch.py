@@ -1,0 +1,71 @@
+"""Follow a job on a terminal: a progress bar, and Ctrl-C that stops it and keeps what there is."""
+
+import contextlib
+import signal
+import sys
+import threading
+
+from tqdm import tqdm
+
+from sim.errors import RunError
+from sim.job import Job
+from sim.result import Result
+from sim.warm_up import warm_up
+
+LOOK_S = 0.1
+PHASES = {
+    "waiting": "waiting",
+    "compiling": "compiling the kernel (once on this machine)",
+    "building": "building network and workload",
+    "running": "simulating",
+}
+
+
+def watch(job: Job) -> Result | None:
+    """Run `job` to its end; None if it was cancelled before anything had begun. RunError if it failed."""
+    with _interrupted(job.cancel), tqdm(disable=None, file=sys.stderr, unit="hop", unit_scale=True, leave=False) as bar:
+        job.start()
+        while not job.wait(LOOK_S):
+            _show(bar, job)
+    if job.state == "failed":
+        raise RunError(job.error)
+    return job.result
+
+
+def ready() -> None:
+    """Wait for the kernel's compilation, saying so on a terminal; RunError if it fails."""
+    compilation = warm_up()
+    with tqdm(
+        disable=None, file=sys.stderr, bar_format="{desc} {elapsed}", desc=PHASES["compiling"], leave=False
+    ) as bar:
+        while not compilation.wait(LOOK_S):
+            bar.refresh()
+    if compilation.state == "failed":
+        raise RunError(compilation.error)
+
+
+def _show(bar: tqdm, job: Job) -> None:
+    progress = job.progress
+    bar.set_description_str(PHASES.get(job.state, job.state), refresh=False)
+    if progress is not None:
+        bar.total, bar.n = progress.packet_hops_expected, progress.packet_hops
+        bar.set_postfix_str(f"{progress.flows_finished}/{progress.flows_total} flows", refresh=False)
+    bar.refresh()
+
+
+@contextlib.contextmanager
+def _interrupted(stop):
+    """Call `stop` on the first Ctrl-C; the second one interrupts as usual."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def on_interrupt(number, frame):
+        signal.signal(signal.SIGINT, before)
+        stop()
+
+    before = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
