@@ -81,7 +81,7 @@ def bring_up(s, ports, now):
         if P.free_at < now:
             P.free_at = now
         if P.is_nic:
-            wake_nic(s, p, now)
+            wake_nic(s, p, now, int64(0))
         else:
             reschedule(s, 2 * p + 1, P.free_at if can_start(P) else NEVER)
 
@@ -102,4 +102,4 @@ def take_path(s, i, ports, ack_ports, now):
     if moved:
         join_ring(s, i)
         s.port[F.nic].timeout_at = min(s.port[F.nic].timeout_at, now + s.g[0].timeout_ps)
-    wake_nic(s, int64(F.nic), now)
+    wake_nic(s, int64(F.nic), now, F.order)

@@ -108,13 +108,14 @@ def leave_ring(s, i):
 
 
 @kernel
-def wake_nic(s, p, now):
-    """A flow entered or changed at NIC `p`: look at it at `now`, or when the wire is free."""
+def wake_nic(s, p, now, order):
+    """The `order`-th flow entered or changed at NIC `p`: look at it at `now`, or when the wire is free."""
     P = s.port[p]
     if now < P.ready_at:
         P.ready_at = now
-        P.timer_since = now
-        begin_ancestry(s, timer_row(p), now)
+        if P.timer_at <= now or P.timer_at == NEVER:
+            P.timer_since = now
+            begin_ancestry(s, timer_row(p), now, order)
     if P.up and not P.paused:
         reschedule(s, 2 * p + 1, min(max(P.free_at, now), P.timeout_at))
 
@@ -164,7 +165,7 @@ def start_flow(s, table, f, now):
     count_ports(s, i, 1)
     dispatch.start(s, i)
     join_ring(s, i)
-    wake_nic(s, int64(F.nic), now)
+    wake_nic(s, int64(F.nic), now, F.order)
     return i
 
 

@@ -34,14 +34,14 @@ PORT = np.dtype(
         # the third line: queue statistics, telemetry, this link as an ingress of the switch at its far end
         ("max_queue", "i8"), ("ingress_bytes", "i8"), ("telemetry_bytes", "i8"), ("kmax_bytes", "i8"), ("pmax", "f8"), ("loss", "f8"),
         ("rate_bps", "i8"), ("marks", "i8"),
-        # NIC: ring of queue pairs in order of entry, and its two timers
+        # NIC: ring of queue pairs in order of entry; next attempt to send, pacing timer (timer_at), retransmission timer
         ("ready_at", "i8"), ("timer_since", "i8"), ("timeout_at", "i8"), ("qp_last", "i4"), ("qp_first", "i4"),
         ("flows", "i4"), ("speed_class", "i4"),
         # m-th entry: the m-th port in order of node (NODE.first_port, NODE.end_port)
         ("by_node", "i8"),
         # pausing
         ("headroom_used", "i8"), ("headroom_bytes", "i8"), ("xoff_bytes", "i8"), ("xon_bytes", "i8"), ("shift", "i8"),
-        ("pauses", "i8"), ("paused_since", "i8"), ("paused_ps", "i8"), ("drops", "i8"), ("fill", "i8"),
+        ("pauses", "i8"), ("paused_since", "i8"), ("paused_ps", "i8"), ("drops", "i8"), ("timer_at", "i8"),
     ]
 )  # fmt: skip
 

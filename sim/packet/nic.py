@@ -42,14 +42,26 @@ def next_start(g, P):
 
 
 @kernel
-def allow_at(s, p, at, now, cause):
-    """A queue pair may send from `at` on: the NIC's timer is only ever moved earlier."""
+def set_timer(s, p, at, now, cause):
+    """Set the pacing timer of NIC `p`, because of an event that became certain at `cause`."""
     P = s.port[p]
-    if at < P.ready_at:
-        P.ready_at = at
-        P.timer_since = now
-        if s.g[0].tie_depth > 0:
-            record(s, timer_row(p), cause)
+    P.timer_at = at
+    P.timer_since = now
+    if s.g[0].tie_depth > 0:
+        record(s, timer_row(p), cause)
+
+
+@kernel
+def look_again(s, p, i, moved, now, cause):
+    """Queue pair `i` may send sooner than was known: try at once; if its pacing `moved`, a pending timer goes off earlier."""
+    P = s.port[p]
+    F = s.flow[i]
+    pending = now < P.timer_at and P.timer_at < NEVER
+    if moved and pending and F.next_at < P.timer_at:
+        set_timer(s, p, max(now, F.next_at), now, cause)
+        P.ready_at = min(P.ready_at, P.timer_at)
+    if F.next_at <= now or not pending:
+        P.ready_at = min(P.ready_at, now)
 
 
 @kernel
@@ -123,10 +135,9 @@ def next_packet(s, p, now, cause):
         i = int64(F.qp_next)
         if i == first:
             break
-    P.ready_at = soonest
-    P.timer_since = now
-    if g.tie_depth > 0:
-        record(s, timer_row(p), cause)
+    if P.timer_at <= now or P.timer_at == NEVER:
+        set_timer(s, p, soonest if soonest > now else NEVER, now, cause)
+    P.ready_at = P.timer_at
     return int64(-1)
 
 
@@ -207,13 +218,15 @@ def receive_ack(s, p, k, now):
             F.progress_at = now
             F.timeouts = 0
         dispatch.catch_up(s, i, now)
+        next_at = F.next_at
         dispatch.on_ack(s, i, k, now)
         if K.kind == NACK:
             go_back(s, i)
         if F.acked_packets == F.packets:
             F.done = 1
             emit(s, i, ACKED, now)
-        allow_at(s, p, max(now, F.next_at), now, K.sent)
+        if F.next_packet < F.packets or next_at != F.next_at:
+            look_again(s, p, i, next_at != F.next_at, now, K.sent)
     free_packet(s, k)
 
 
@@ -233,7 +246,7 @@ def time_out(s, p, now):
                 F.timeouts += 1
                 g.timeouts += 1
                 go_back(s, i)
-                allow_at(s, p, max(now, F.next_at), now, now)
+                look_again(s, p, i, False, now, now)
             else:
                 soonest = min(soonest, F.progress_at + g.timeout_ps)
         i = int64(F.qp_next)

@@ -109,6 +109,7 @@ def _fill_ports(network, port, settings):
     port["loss"] = network.port_loss
     port["ready_at"] = NEVER
     port["timeout_at"] = NEVER
+    port["timer_at"] = NEVER
     port["kmin_bytes"] = settings.kmin_bytes
     port["kmax_bytes"] = settings.kmax_bytes
     port["pmax"] = settings.pmax

@@ -3,7 +3,8 @@
 A transmission is caused by an event (an arrival, the end of the previous transmission, a timer) that
 became certain at some earlier time, through an event that became certain earlier still, and so on. Of
 two packets that arrive together and were sent together, the one whose ancestry is older comes first;
-where the ancestries agree, the order of entry of their flows decides. That is ns-3's order of insertion
+where the ancestries agree as far as they are kept, the order of entry of the flows at their roots decides,
+then that of their own flows. That is ns-3's order of insertion
 expressed without a counter: it depends on nothing outside the partition.
 
 `tie_depth` generations are kept beyond a packet's `sent` and `cause`: none on the picosecond clock, where
@@ -13,7 +14,7 @@ holds the current event's row, two rows per port (its transmitter's, its timer's
 
 from sim.jit import kernel
 
-REFERENCE_DEPTH = 16
+REFERENCE_DEPTH = 48
 
 
 @kernel
@@ -44,9 +45,10 @@ def record(s, row, cause):
     """Something follows from the current event, which became certain at `cause`: it goes to `row`."""
     depth = s.g[0].tie_depth
     if depth > 0:
-        for j in range(1, depth):
+        for j in range(1, depth - 1):
             s.ancestry[row * depth + j] = s.ancestry[j - 1]
         s.ancestry[row * depth] = cause
+        s.ancestry[row * depth + depth - 1] = s.ancestry[depth - 1]
 
 
 @kernel
@@ -58,11 +60,13 @@ def keep(s, row):
 
 
 @kernel
-def begin_ancestry(s, row, now):
-    """A flow enters: there is no older ancestry than `now`."""
+def begin_ancestry(s, row, now, order):
+    """The `order`-th flow enters: there is no older ancestry than `now`, and it is the root of what follows."""
     depth = s.g[0].tie_depth
-    for j in range(depth):
-        s.ancestry[row * depth + j] = now
+    if depth > 0:
+        for j in range(depth - 1):
+            s.ancestry[row * depth + j] = now
+        s.ancestry[row * depth + depth - 1] = order
 
 
 @kernel
