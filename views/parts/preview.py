@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from sim.estimate import estimate as estimate_run
 from sim.scenario import Cluster, Scenario
-from sim.simulation import estimate as estimate_run
 from sim.topology.build import build_network, fault_ports
 
 PREVIEWS_KEPT = 16
