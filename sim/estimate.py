@@ -22,7 +22,8 @@ from sim.workload.strategy import check_strategy
 from sim.workload.transformer import BF16_BYTES, FP32_BYTES, embedding_parameters
 
 NS_PER_HOP = 40.0  # CPU of one packet or ACK through one port, `python -m sim bench packet` on an AMD EPYC core
-US_PER_NODE = 1.0  # CPU to build, start and end a task or flow, gpt-13b-128 on the same core
+US_PER_FLOW = 2.0  # CPU to build, start and end a flow: fat-tree of 128 hosts, one packet to every other, same core
+US_PER_TASK = 0.1  # the same of a compute task: gpt-small-16 with 200 layers and 32 micro-batches
 SENDERS_MAX = 128  # of an all-to-all with more, every n-th stands for all
 
 
@@ -48,8 +49,8 @@ def estimate(scenario: Scenario) -> Estimate:
     hops = round(total * mean_hops(network, network.hosts[src], network.hosts[dst], packets)) if total else 0
     if scenario.traffic is not None:
         hops += _on_given_paths(scenario)
-    nodes = counts.flows + counts.tasks
-    return Estimate(hops, counts.flows, counts.tasks, hops * NS_PER_HOP * 1e-9 + nodes * US_PER_NODE * 1e-6)
+    cpu_s = hops * NS_PER_HOP * 1e-9 + counts.flows * US_PER_FLOW * 1e-6 + counts.tasks * US_PER_TASK * 1e-6
+    return Estimate(hops, counts.flows, counts.tasks, cpu_s)
 
 
 @lru_cache(maxsize=4)

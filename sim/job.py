@@ -17,7 +17,8 @@ __all__ = ["ENDED", "Job", "warm_up"]
 ENDED = ("finished", "cancelled", "failed")
 QUANTUM_S = 0.025  # between two looks at the cancel button
 FIRST_HOPS, LEAST_HOPS, MOST_HOPS = 20_000, 1_000, 20_000_000  # packet-hops of a quantum
-PROGRESS_S = 0.1  # between two snapshots of the progress
+PROGRESS_S = 0.1  # between two snapshots of the progress, at least
+PROGRESS_SHARE = 0.05  # of the time may go into them
 LOOK_S = 0.02  # between two looks at the cancel button while waiting
 
 _turns = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
@@ -83,10 +84,10 @@ class Job:
             simulation = Simulation(self._work_on)
             simulation.cpu_s["compile"] = compile_s
             simulation.wall_s += waited_s
-            self.progress = simulation.progress()
+            self._look(simulation)
             self.state = "running"
             self._advance(simulation)
-            self.progress = simulation.progress()
+            self._look(simulation)
             self.result = simulation.result()
             return "cancelled" if simulation.status == "cancelled" else "finished"
         finally:
@@ -107,13 +108,20 @@ class Job:
 
     def _advance(self, simulation: Simulation) -> None:
         """Quanta of about QUANTUM_S until the end or the cancel button."""
-        hops, shown = FIRST_HOPS, time.perf_counter()
+        hops, due = FIRST_HOPS, time.perf_counter() + PROGRESS_S
         while not self._cancel.is_set():
             began = time.perf_counter()
             if simulation.advance(hops):
                 return
             now = time.perf_counter()
             hops = int(min(max(hops * min(4.0, QUANTUM_S / (now - began)), LEAST_HOPS), MOST_HOPS))
-            if now - shown >= PROGRESS_S:
-                self.progress, shown = simulation.progress(), now
+            if now >= due:
+                self._look(simulation)
+                looked_s = time.perf_counter() - now
+                due = now + looked_s + max(PROGRESS_S, looked_s / PROGRESS_SHARE)
         simulation.cancel()
+
+    def _look(self, simulation: Simulation) -> None:
+        began = time.thread_time()
+        self.progress = simulation.progress()
+        simulation.cpu_s["orchestrate"] += time.thread_time() - began

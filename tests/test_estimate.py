@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from sim.scenario import Scenario
 from sim.topology.build import build_network
 from sim.topology.routing import route
 
+ROOT = Path(__file__).resolve().parents[1]
 GPT = load_preset("gpt-13b-128").replace("transport.pfc", "off")
 FAT_TREE = load_preset("fat-tree-ring")
 VARIANTS = {
@@ -133,6 +135,6 @@ def test_the_mean_over_a_huge_network_comes_from_a_sample(monkeypatch):
 def test_estimate_needs_no_compiled_code(tmp_path):
     code = "from sim.estimate import estimate; from sim.preset import load_preset; estimate(load_preset('gpt-13b-128'))"
     subprocess.run(
-        [sys.executable, "-c", code], env={"WORMHOLE_LAB_CACHE": str(tmp_path), "PYTHONPATH": "."}, check=True
+        [sys.executable, "-c", code], env={"WORMHOLE_LAB_CACHE": str(tmp_path), "PYTHONPATH": str(ROOT)}, check=True
     )
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -48,6 +48,7 @@ CASES = {
     "k4-all-to-all": lambda: _fat_tree(4, 16, pattern="all-to-all", flow_bytes=1_000_000),
     "k8-ring-128": lambda: load_preset("fat-tree-ring"),
     "k16-ring-1024": lambda: _fat_tree(16, 1024, pattern="ring", flow_bytes=4_000_000),
+    "k8-all-to-all": lambda: _fat_tree(8, 128, pattern="all-to-all", flow_bytes=20_000),  # 127 queue pairs a NIC
     "sparse-1024": _sparse,
 }
 

@@ -13,6 +13,7 @@ from sim.result import Result
 from sim.warm_up import warm_up
 
 LOOK_S = 0.1
+WITHOUT_END = "{desc} {elapsed}"
 PHASES = {
     "waiting": "waiting",
     "compiling": "compiling the kernel (once on this machine)",
@@ -23,7 +24,12 @@ PHASES = {
 
 def watch(job: Job) -> Result | None:
     """Run `job` to its end; None if it was cancelled before anything had begun. RunError if it failed."""
-    with _interrupted(job.cancel), tqdm(disable=None, file=sys.stderr, unit="hop", unit_scale=True, leave=False) as bar:
+    with (
+        _interrupted(job.cancel),
+        tqdm(
+            disable=None, file=sys.stderr, unit="hop", unit_scale=True, leave=False, bar_format=WITHOUT_END, desc="starting"
+        ) as bar,
+    ):  # fmt: skip
         job.start()
         while not job.wait(LOOK_S):
             _show(bar, job)
@@ -35,9 +41,7 @@ def watch(job: Job) -> Result | None:
 def ready() -> None:
     """Wait for the kernel's compilation, saying so on a terminal; RunError if it fails."""
     compilation = warm_up()
-    with tqdm(
-        disable=None, file=sys.stderr, bar_format="{desc} {elapsed}", desc=PHASES["compiling"], leave=False
-    ) as bar:
+    with tqdm(disable=None, file=sys.stderr, bar_format=WITHOUT_END, desc=PHASES["compiling"], leave=False) as bar:
         while not compilation.wait(LOOK_S):
             bar.refresh()
     if compilation.state == "failed":
@@ -48,6 +52,7 @@ def _show(bar: tqdm, job: Job) -> None:
     progress = job.progress
     bar.set_description_str(PHASES.get(job.state, job.state), refresh=False)
     if progress is not None:
+        bar.bar_format = None
         bar.total, bar.n = progress.packet_hops_expected, progress.packet_hops
         bar.set_postfix_str(f"{progress.flows_finished}/{progress.flows_total} flows", refresh=False)
     bar.refresh()

@@ -11,8 +11,8 @@ def test_packet_reports_time_and_memory_of_a_case(sim):
     assert 10**5 < case["state_bytes"] < 10**8 < case["peak_rss_bytes"] < 10**10
 
 
-def test_packet_is_what_is_measured_by_default_and_has_every_case(sim):
-    assert list(bench_packet.CASES) == ["incast-16", "k4-all-to-all", "k8-ring-128", "k16-ring-1024", "sparse-1024"]
+def test_packet_has_every_case():
+    assert {"incast-16", "k4-all-to-all", "k8-ring-128", "k16-ring-1024", "sparse-1024"} <= set(bench_packet.CASES)
     ring = bench_packet.CASES["k8-ring-128"]()
     assert (ring.cluster.gpus, ring.traffic.flow_bytes, ring.transport.congestion_control) == (128, 4_000_000, "dcqcn")
     large = bench_packet.CASES["k16-ring-1024"]()
