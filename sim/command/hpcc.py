@@ -6,11 +6,11 @@ import numpy as np
 
 from sim.command.options import Parser, add_run_options, check_outputs, notes, one_of, whole, write_text
 from sim.command.report import report
-from sim.command.watch import watch
+from sim.command.watch import clocks, watch
 from sim.formats.hpcc import read_hpcc
 from sim.formats.hpcc_fct import fct_text
 from sim.formats.hpcc_run import run_of
-from sim.job import Job
+from sim.job import Job, warm_up
 
 HELP = "simulate files of the HPCC simulator (ns-3) and write its fct.txt"
 
@@ -40,10 +40,12 @@ def add(parser: Parser) -> None:
 
 def execute(args) -> int:
     """Read the files, simulate, write the completion times and what else is asked for."""
+    began = clocks()
     check_outputs(fct=args.fct, json=args.json, tables=args.tables)
+    warm_up()
     source = read_hpcc(args.topology, args.flows, args.config, args.paths)
     run = run_of(source, args.resolution, args.seed, name=Path(args.flows).stem)
-    result = watch(Job(run.case))
+    result = watch(Job(run.case), began)
     if result is not None:
         raw = result.raw
         write_text(args.fct, fct_text(source, np.where(raw.acked_ps >= 0, raw.acked_ps - raw.start_ps, -1)))

@@ -2,7 +2,7 @@
 
 from sim.command.options import Parser, add_run_options, check_outputs, notes
 from sim.command.report import report
-from sim.command.watch import watch
+from sim.command.watch import clocks, watch
 from sim.estimate import estimate
 from sim.job import Job
 from sim.preset import apply_settings, load_preset
@@ -25,7 +25,8 @@ def add(parser: Parser) -> None:
 
 def execute(args) -> int:
     """Check everything that can be checked, simulate, report."""
+    began = clocks()
     check_outputs(json=args.json, tables=args.tables)
     scenario = apply_settings(load_preset(args.scenario), args.set)
     estimate(scenario)  # refuses at once what cannot run
-    return report(watch(Job(scenario)), args, notes(args))
+    return report(watch(Job(scenario), began), args, notes(args))

@@ -4,6 +4,7 @@ import contextlib
 import signal
 import sys
 import threading
+import time
 
 from tqdm import tqdm
 
@@ -22,8 +23,18 @@ PHASES = {
 }
 
 
-def watch(job: Job) -> Result | None:
-    """Run `job` to its end; None if it was cancelled before anything had begun. RunError if it failed."""
+def clocks() -> tuple[float, float]:
+    """(wall, CPU of this thread) in seconds, to be handed to `watch` when a command begins."""
+    return time.perf_counter(), time.thread_time()
+
+
+def watch(job: Job, began: tuple[float, float]) -> Result | None:
+    """Run `job`, this process's only one, to its end; None if it was cancelled before anything had begun.
+
+    `began`: the `clocks` when the command did. The result carries the whole compilation, and what was read and
+    checked before the job as part of the building. RunError if the job failed.
+    """
+    before_s = time.thread_time() - began[1]
     with (
         _interrupted(job.cancel),
         tqdm(
@@ -35,6 +46,12 @@ def watch(job: Job) -> Result | None:
             _show(bar, job)
     if job.state == "failed":
         raise RunError(job.error)
+    if job.result is not None:
+        raw = job.result.raw
+        raw.cpu_s["compile"] = warm_up().cpu_s
+        raw.cpu_s["build"] += before_s
+        raw.cpu_s["total"] = sum(seconds for phase, seconds in raw.cpu_s.items() if phase != "total")
+        raw.wall_s = time.perf_counter() - began[0]
     return job.result
 
 

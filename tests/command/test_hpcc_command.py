@@ -66,6 +66,15 @@ def test_lines_go_to_standard_output_alone(sim):
     assert done.code == 0 and len(done.out.splitlines()) == 2 and len(done.out.split()) == 16
 
 
+def test_compilation_and_reading_are_part_of_the_cost(process, tmp_path):
+    child = process(*arguments("S2_2to1", "dctcp"), "--fct", tmp_path / "fct.txt", "--json", "-", cwd=tmp_path)
+    out, error = child.communicate(timeout=120)
+    assert child.returncode == 0, error
+    summary = json.loads(out)
+    assert summary["cpu_s"]["compile"] > 0.01 and summary["cpu_s"]["build"] > 0.01 and summary["cpu_s"]["kernel"] < 0.1
+    assert summary["wall_s"] > summary["cpu_s"]["compile"]
+
+
 def test_a_seed_decides_the_marks(sim):
     def times(seed):
         return sim(*arguments("S2_2to1", "dcqcn"), "--resolution", "1ns", "--seed", seed, "--fct", "-").out
