@@ -7,9 +7,9 @@ sending rate with every ACK (fast reaction).
 
 from numpy import int64
 
+from sim.congestion.clock import pacing_ps
 from sim.congestion.model import Parameter
 from sim.jit import kernel
-from sim.congestion.clock import pacing_ps
 
 NAME = "hpcc"
 NUMBER = 2

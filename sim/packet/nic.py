@@ -1,32 +1,20 @@
-"""A host's NIC: queue pairs in turn, windows and pacing, ACKs, go-back-N and its timeout."""
+"""A host's NIC: whose turn it is to send, pacing and retransmission timers, and one walk over a window's arrivals."""
 
 from numpy import int64
 
 from sim.congestion import dispatch
-from sim.congestion.clock import pacing_ps
-from sim.congestion.payload import payload_sent
 from sim.jit import kernel
 from sim.packet.inbox import append_inbox, merge_runs
-from sim.packet.layout import ACK, ACKED, DATA, DELIVERED, NACK, NEVER, PAUSE
-from sim.packet.pool import free_packet, take_packet
+from sim.packet.layout import ACKED, DATA, NACK, NEVER, PAUSE
+from sim.packet.pool import free_packet
 from sim.packet.port import is_idle, set_paused
+from sim.packet.queue_pair import go_back, make_data, window_open
+from sim.packet.receiver import emit, receive_data
 from sim.packet.ties import packet_row, recall, record, timer_row, transmitter_row
 from sim.packet.wheel import reschedule
 from sim.packet.wire import transmit
 
-SCALE_BITS = 10  # keeps window x rate within int64 for windows past 16 MiB
 RETRIES = 7  # timeouts in a row after which a queue pair gives up (IB retry count, InfiniBand spec 9.7.6)
-
-
-@kernel
-def emit(s, i, kind, now):
-    g = s.g[0]
-    E = s.events[g.events]
-    E.flow_id = s.flow[i].flow_id
-    E.slot = i
-    E.at = now
-    E.kind = kind
-    g.events += 1
 
 
 @kernel
@@ -65,49 +53,6 @@ def look_again(s, p, i, moved, now, cause):
 
 
 @kernel
-def window_open(g, F):
-    """Whether payload sent but not acknowledged is below the window (scaled with the rate where asked)."""
-    window = F.window_bytes
-    if window <= 0:
-        return True
-    if g.var_window:
-        window = max(int64(1), window * (F.rate_bps >> SCALE_BITS) // (F.line_bps >> SCALE_BITS) if window >> 24 else window * F.rate_bps // F.line_bps)
-    outstanding = payload_sent(F, F.next_packet, g.payload) - payload_sent(F, F.acked_packets, g.payload)
-    return outstanding < window
-
-
-@kernel
-def make_data(s, p, i, now):
-    """The next packet of queue pair `i`; its pacing gap begins now."""
-    g = s.g[0]
-    P = s.port[p]
-    F = s.flow[i]
-    k = take_packet(s)
-    K = s.packet[k]
-    K.flow = i
-    K.place = F.path
-    K.size = min(g.payload, F.size_bytes - F.next_packet * g.payload) + g.header
-    K.hop = 0
-    K.kind = DATA
-    K.ecn = 0
-    K.number = F.next_packet
-    K.last = F.next_packet == F.packets - 1
-    K.stamp = now
-    K.send = F.sends
-    if F.acked_packets == F.next_packet:
-        F.progress_at = now
-    F.sends += 1
-    F.next_packet += 1
-    F.in_flight += 1
-    F.last_wire_bytes = K.size
-    g.data_packets += 1
-    F.next_at = now + pacing_ps(g, F.last_wire_bytes, F.rate_bps) if g.rate_bound else now
-    if g.has_loss:
-        P.timeout_at = min(P.timeout_at, F.progress_at + g.timeout_ps)
-    return k
-
-
-@kernel
 def next_packet(s, p, now, cause):
     """An ACK if there is one, else from the next queue pair in turn that may send; -1 where none may yet."""
     g = s.g[0]
@@ -139,70 +84,6 @@ def next_packet(s, p, now, cause):
         set_timer(s, p, soonest if soonest > now else NEVER, now, cause)
     P.ready_at = P.timer_at
     return int64(-1)
-
-
-@kernel
-def acknowledge(s, p, k, kind, now):
-    """Turn the received packet into an ACK or NACK of everything received in order."""
-    g = s.g[0]
-    P = s.port[p]
-    K = s.packet[k]
-    F = s.flow[K.flow]
-    K.kind = kind
-    K.number = F.expected
-    K.last = F.expected == F.packets
-    K.place = F.ack_path
-    K.size = g.ack_bytes
-    K.hop = 0
-    K.next = -1
-    if kind == ACK:
-        K.ecn = F.rx_ecn
-        F.rx_ecn = 0
-        F.unacked_rx = 0
-    if P.first_head < 0:
-        P.first_head = k
-    else:
-        s.packet[P.first_tail].next = k
-    P.first_tail = k
-
-
-@kernel
-def receive_data(s, p, k, now):
-    K = s.packet[k]
-    i = int64(K.flow)
-    F = s.flow[i]
-    answer = -1
-    if K.number == F.expected:
-        F.expected += 1
-        F.nack_out = 0
-        F.unacked_rx += 1
-        if K.ecn:
-            F.rx_ecn = 1
-        complete = F.expected == F.packets
-        if F.unacked_rx >= s.g[0].ack_every or complete:
-            answer = ACK
-        if complete:
-            F.delivered = 1
-            emit(s, i, DELIVERED, now)
-    elif K.number < F.expected:
-        answer = ACK
-    elif not F.nack_out:
-        F.nack_out = 1
-        answer = NACK
-    if answer < 0:
-        free_packet(s, k)
-    else:
-        acknowledge(s, p, k, answer, now)
-
-
-@kernel
-def go_back(s, i):
-    """Go-back-N: the next packet is the first one not acknowledged."""
-    F = s.flow[i]
-    again = F.next_packet - F.acked_packets
-    F.retransmits += again
-    s.g[0].retransmits += again
-    F.next_packet = F.acked_packets
 
 
 @kernel
@@ -309,3 +190,4 @@ def walk_nic(s, p, end):
             if k >= 0:
                 transmit(s, p, k, now, cause)
     reschedule(s, 2 * p + 1, min(next_start(g, P), P.timeout_at))
+

@@ -4,11 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.congestion.registry import PARAMETER_ROW
 from sim.jit import COMPILED
 from sim.packet import layout
+from sim.packet.layout import NEVER, PAUSE_FRAME_BYTES, PFC_DYNAMIC, PFC_OFF, WHEEL_BUCKETS, State
 from sim.packet.ties import REFERENCE_DEPTH
-from sim.packet.layout import NEVER, PAUSE_FRAME_BYTES, PFC_DYNAMIC, PFC_FIXED, PFC_OFF, WHEEL_BUCKETS, State
 
 CACHE_LINE_BYTES = 64
 PFC_RESERVE_BYTES = 4096  # per ingress, HPCC simulator
