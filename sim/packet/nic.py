@@ -88,7 +88,6 @@ def next_packet(s, p, now, cause):
 
 @kernel
 def receive_ack(s, p, k, now):
-    P = s.port[p]
     K = s.packet[k]
     i = int64(K.flow)
     F = s.flow[i]
