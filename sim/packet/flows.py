@@ -143,7 +143,6 @@ def start_flow(s, table, f, now):
     F.rx_ecn = 0
     F.nack_out = 0
     F.done = 0
-    F.delivered = 0
     F.in_flight = 0
     F.sends = 0
     F.timeouts = 0

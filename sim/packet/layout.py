@@ -56,12 +56,12 @@ MAX_PACKETS_OF_FLOW = 2**31 - 1
 
 FLOW = np.dtype(
     [
-        ("flow_id", "i8"), ("order", "i8"), ("size_bytes", "i8"), ("packets", "i8"),
-        ("next_packet", "i8"), ("acked_packets", "i8"), ("next_at", "i8"), ("rate_bps", "i8"),
-        ("line_bps", "i8"), ("window_bytes", "i8"), ("base_rtt_ps", "i8"), ("last_wire_bytes", "i8"),
-        ("expected", "i8"), ("unacked_rx", "i8"), ("rx_ecn", "u1"), ("nack_out", "u1"), ("done", "u1"), ("delivered", "u1"), ("in_flight", "i4"),
-        ("nic", "i4"), ("ack_nic", "i4"), ("qp_next", "i4"), ("qp_prev", "i4"),
-        ("path", "i4"), ("ack_path", "i4"), ("region", "i4"), ("timeouts", "i4"),
+        # what a NIC looks at when it is this flow's turn, in one cache line
+        ("packets", "i8"), ("next_packet", "i8"), ("acked_packets", "i8"), ("next_at", "i8"), ("window_bytes", "i8"),
+        ("size_bytes", "i8"), ("rate_bps", "i8"), ("qp_next", "i4"), ("qp_prev", "i4"),
+        ("line_bps", "i8"), ("base_rtt_ps", "i8"), ("last_wire_bytes", "i8"), ("flow_id", "i8"), ("order", "i8"),
+        ("expected", "i8"), ("unacked_rx", "i8"), ("rx_ecn", "u1"), ("nack_out", "u1"), ("done", "u1"), ("pad", "u1"), ("in_flight", "i4"),
+        ("nic", "i4"), ("ack_nic", "i4"), ("path", "i4"), ("ack_path", "i4"), ("region", "i4"), ("timeouts", "i4"),
         ("draw_key", "i8"), ("sends", "i8"), ("progress_at", "i8"), ("start_ps", "i8"), ("marks", "i8"),
         ("retransmits", "i8"), ("hops", "i4"), ("ack_hops", "i4"),
         *COLUMNS,

@@ -59,7 +59,6 @@ def receive_data(s, p, k, now):
         if F.unacked_rx >= s.g[0].ack_every or complete:
             answer = ACK
         if complete:
-            F.delivered = 1
             emit(s, i, DELIVERED, now)
     elif K.number < F.expected:
         answer = ACK
