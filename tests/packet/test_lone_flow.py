@@ -119,7 +119,11 @@ def test_hosts_wired_to_each_other():
     assert delivered_ps(sim) == [arrives, arrives]
 
 
-@pytest.mark.parametrize(("payload", "header", "ack"), [(1000, 48, 43), (1000, 48, 1), (1, 0, 1), (10, 0, 60), (20, 1, 2)])
+@pytest.mark.parametrize(
+    ("payload", "header", "ack"), [(1000, 48, 43), (1000, 48, 1), (1, 0, 1), (10, 0, 60), (20, 1, 2)]
+)
 def test_packets_shorter_than_a_pause_frame_on_links_without_delay(payload, header, ack):
-    sim = simulate(chain(2, delay_ns=0), [(0, 1, 20 * payload)], payload_bytes=payload, header_bytes=header, ack_bytes=ack)
+    sim = simulate(
+        chain(2, delay_ns=0), [(0, 1, 20 * payload)], payload_bytes=payload, header_bytes=header, ack_bytes=ack
+    )
     assert fct_ps(sim) == [unloaded_ps(20, 2, delay_ns=0, wire=payload + header, ack=ack)]
