@@ -24,7 +24,8 @@ def main() -> None:
         st.info("The run ended before anything was sent.", icon=":material/info:")
         return
     prepare(result)
-    st.fragment(moment, run_every=TICK_S if st.session_state.get(PLAY) else None)(result)
+    playing = st.session_state[PLAY]
+    st.fragment(moment, run_every=TICK_S if playing else None)(result, playing)
 
 
 def prepare(result) -> None:
@@ -51,29 +52,25 @@ def ports_by_interest(result) -> list[int]:
     return ranked["port_id"].head(MOST_PORTS).tolist() or [0]
 
 
-def moment(result) -> None:
-    """Everything that depends on the time chosen; reruns alone while playing."""
+def moment(result, ticking: bool) -> None:
+    """Everything that depends on the time chosen; reruns alone, and by itself while `ticking`."""
     series = result.series
     last = series.n_bins - 1
-    if st.session_state.get(PLAY):
-        following = st.session_state[BIN] + max(1, series.n_bins // TICKS)
-        st.session_state[BIN] = min(following, last)
-        if following >= last:
-            st.session_state[PLAY] = False
-            st.rerun()
+    if st.session_state[PLAY]:
+        st.session_state[BIN] = min(st.session_state[BIN] + max(1, series.n_bins // TICKS), last)
+        st.session_state[PLAY] = st.session_state[BIN] < last
+    if st.session_state[PLAY] != ticking:
+        st.rerun()
     play, scrub = st.columns([1, 6], vertical_alignment="bottom")
-    with play:
-        playing = st.session_state.get(PLAY)
-        if st.button(
-            "Pause" if playing else "Play",
-            icon=":material/pause:" if playing else ":material/play_arrow:",
-            width="stretch",
-            disabled=last == 0,
-        ):
-            st.session_state[PLAY] = not playing
-            if not playing and st.session_state[BIN] >= last:
-                st.session_state[BIN] = 0
-            st.rerun()
+    play.button(
+        "Pause" if ticking else "Play",
+        key="play or pause",
+        icon=":material/pause:" if ticking else ":material/play_arrow:",
+        width="stretch",
+        disabled=last == 0,
+        on_click=_toggle_play,
+        args=(last,),
+    )
     with scrub:
         if last:
             options = [show_time(edge) for edge in series.edges_s[:-1]]
@@ -97,6 +94,12 @@ def moment(result) -> None:
         "Click a dot to look at that port below."
     )
     detail(result, chosen, (edges[bin] + edges[bin + 1]) / 2)
+
+
+def _toggle_play(last: int) -> None:
+    st.session_state[PLAY] = not st.session_state[PLAY]
+    if st.session_state[PLAY] and st.session_state[BIN] >= last:
+        st.session_state[BIN] = 0
 
 
 def _clicked() -> None:

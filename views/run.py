@@ -74,8 +74,7 @@ def watch() -> None:
             ("Flows finished", f"{progress.flows_finished:,} of {progress.flows_total:,}", None),
             ("Bytes left", show_bytes(progress.bytes_left), None),
         )
-    if st.button("Cancel", icon=":material/stop:", help="Stop here and keep what has been simulated"):
-        job.cancel()
+    st.button("Cancel", icon=":material/stop:", help="Stop here and keep what has been simulated", on_click=job.cancel)
 
 
 def left(progress) -> str:

@@ -36,7 +36,7 @@ def gantt(
     A bar's customdata is the id of its flow, -1 if it is anything but one flow; `chosen` is a flow to point out.
     """
     found = bars(result, ranks, window_s)
-    scale, unit = style.time_unit(window_s[1])
+    scale, unit = style.time_unit(result.end_s)
     row_of = {rank: row for row, rank in enumerate(ranks)}
     figure = go.Figure()
     for kind in _known_first(found["kind"].unique()):
