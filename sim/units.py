@@ -28,30 +28,37 @@ def _scaled(value: float | int | str | Decimal, factor: int) -> int:
 
 
 def ps_from_s(seconds: float) -> int:
+    """Seconds to whole picoseconds."""
     return _scaled(seconds, PS_PER_S)
 
 
 def ps_from_us(microseconds: float) -> int:
+    """Microseconds to whole picoseconds."""
     return _scaled(microseconds, PS_PER_US)
 
 
 def ps_from_ns(nanoseconds: float) -> int:
+    """Nanoseconds to whole picoseconds."""
     return _scaled(nanoseconds, PS_PER_NS)
 
 
 def bps_from_gbps(gbps: float) -> int:
+    """Gb/s to bit/s."""
     return _scaled(gbps, BPS_PER_GBPS)
 
 
 def bytes_from_kb(kilobytes: float) -> int:
+    """kB of 1000 bytes to bytes."""
     return _scaled(kilobytes, BYTES_PER_KB)
 
 
 def bytes_from_mb(megabytes: float) -> int:
+    """MB of 10^6 bytes to bytes."""
     return _scaled(megabytes, BYTES_PER_MB)
 
 
 def s_from_ps(picoseconds: int) -> float:
+    """Picoseconds to seconds."""
     return picoseconds / PS_PER_S
 
 

@@ -1,3 +1,5 @@
+"""Critical paths by hand on small graphs, and on whole iterations."""
+
 import numpy as np
 import pytest
 

@@ -41,4 +41,5 @@ def fct_text(case: HpccCase, fct_ps: np.ndarray) -> str:
 
 
 def write_fct(path: str | Path, case: HpccCase, fct_ps: np.ndarray) -> None:
+    """Write `fct_text` to a file."""
     Path(path).write_text(fct_text(case, fct_ps), "utf-8")

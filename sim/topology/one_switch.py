@@ -8,6 +8,7 @@ from sim.topology.wiring import Wiring, add_servers
 
 
 def one_switch(cluster: Cluster) -> Network:
+    """Every GPU has one link to the switch; servers keep their NVLink."""
     wiring = Wiring()
     gpus, x = add_servers(wiring, cluster)
     switch = wiring.add("switch", np.array([x.mean()]), LEAF)

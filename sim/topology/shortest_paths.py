@@ -136,6 +136,7 @@ def walk_nodes(nodes, out_ptr, out_ports, port_dst, usable, key, seed, ports):
 def longest_rtt(
     hosts, payload_bits, is_host, out_ptr, out_ports, port_dst, port_kind, port_rate_bps, port_delay_ps, usable
 ):
+    """(ps, bits): the longest unloaded round trip between hosts, and the largest bandwidth-delay product of a pair."""
     n_nodes = len(is_host)
     distance, queue = np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32)
     next_ptr, next_ports = np.empty(n_nodes + 1, np.int32), np.empty(len(port_dst), np.int32)

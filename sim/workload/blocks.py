@@ -45,6 +45,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Tasks(Block):
+    """Columns of compute tasks, one entry per task; types in COLUMN_TYPES."""
     rank: np.ndarray
     kind: np.ndarray
     duration_ps: np.ndarray
@@ -55,6 +56,7 @@ class Tasks(Block):
 
 @dataclass(frozen=True)
 class Flows(Block):
+    """Columns of flows, one entry per flow; hosts as ranks, types in COLUMN_TYPES."""
     src: np.ndarray
     dst: np.ndarray
     n_bytes: np.ndarray

@@ -14,10 +14,12 @@ from sim.workload.transformer import Shape
 
 
 def shape_of(model: Model) -> Shape:
+    """The transformer that a scenario's model section describes."""
     return Shape(model.layers, model.hidden, model.heads, model.ffn_hidden, model.vocabulary, model.sequence)
 
 
 def strategy_of(parallelism: Parallelism) -> Strategy:
+    """The strategy that a scenario's parallelism section describes."""
     return Strategy(
         tp=parallelism.tp, pp=parallelism.pp, dp=parallelism.dp,
         micro_batch=parallelism.micro_batch, micro_batches=parallelism.micro_batches,

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from sim.scenario import Scenario
 from sim.workload.build import shape_of, strategy_of
 from sim.workload.strategy import Strategy
-from sim.workload.transformer import BF16_BYTES, FP32_BYTES, Shape, embedding_parameters, hidden_state_bytes, stage_parameters
+from sim.workload.transformer import (
+    BF16_BYTES,
+    FP32_BYTES,
+    Shape,
+    embedding_parameters,
+    hidden_state_bytes,
+    stage_parameters,
+)
 
 ALL_REDUCES_PER_LAYER = 4  # two forward, two backward (arXiv 1909.08053 section 3)
 

@@ -9,7 +9,14 @@ from sim.units import show_bytes
 from sim.workload.build import shape_of, strategy_of
 from sim.workload.schedule.one_f_one_b import in_flight
 from sim.workload.strategy import Strategy
-from sim.workload.transformer import BF16_BYTES, FP32_BYTES, Shape, head_activation_bytes, layer_activation_bytes, stage_parameters
+from sim.workload.transformer import (
+    BF16_BYTES,
+    FP32_BYTES,
+    Shape,
+    head_activation_bytes,
+    layer_activation_bytes,
+    stage_parameters,
+)
 
 # bf16 weights, fp32 gradients, fp32 master weights and Adam's two moments: 18 bytes per parameter, of which
 # the distributed optimizer divides the last 12 over the data-parallel ranks (Megatron-LM docs, distributed optimizer)

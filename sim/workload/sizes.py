@@ -13,6 +13,7 @@ from sim.workload.transformer import Shape, stage_parameters
 
 @dataclass(frozen=True)
 class Sizes:
+    """What a scenario's graph will hold."""
     tasks: int
     flows: int
     network_bytes: float  # payload of all flows

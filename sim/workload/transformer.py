@@ -44,6 +44,7 @@ def embedding_parameters(shape: Shape, tp: int = 1) -> int:
 
 
 def final_norm_parameters(shape: Shape) -> int:
+    """Scale and shift of the LayerNorm behind the last layer: 2h."""
     return 2 * shape.hidden
 
 

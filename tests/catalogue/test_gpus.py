@@ -1,3 +1,5 @@
+"""Rows of the GPU catalogue: sources, directions and dense peaks."""
+
 import pytest
 
 from sim.catalogue.gpus import GPUS

@@ -1,3 +1,5 @@
+"""Rows of the model catalogue against the parameter counts that were published."""
+
 import pytest
 
 from sim.catalogue.models import MODELS

@@ -1,3 +1,5 @@
+"""From a scenario to its graph: patterns, listed flows, seeds, the optimizer's collectives."""
+
 import numpy as np
 import pytest
 

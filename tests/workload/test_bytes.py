@@ -1,3 +1,5 @@
+"""Bytes per GPU and kind of parallelism, by hand for GPT-7B."""
+
 import pytest
 
 from sim.workload.bytes import sent_bytes

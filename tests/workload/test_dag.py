@@ -1,3 +1,5 @@
+"""Graphs as arrays: successors, and cycles told as who waits for whom."""
+
 import numpy as np
 import pytest
 

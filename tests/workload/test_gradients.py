@@ -1,3 +1,5 @@
+"""Gradient buckets: by hand, and every parameter in exactly one."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""Memory per GPU by hand for GPT-7B, and what is said of a model that does not fit."""
+
 import pytest
 
 from sim.scenario import Scenario

@@ -1,3 +1,5 @@
+"""The 1F1B schedule by hand and in general."""
+
 import pytest
 
 from sim.workload.schedule.one_f_one_b import in_flight, order

@@ -1,3 +1,5 @@
+"""Traffic patterns: who sends to whom."""
+
 import numpy as np
 
 from sim.workload import patterns

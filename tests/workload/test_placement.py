@@ -1,3 +1,5 @@
+"""Ranks on hosts."""
+
 import pytest
 
 from sim.errors import ScenarioError

@@ -1,3 +1,5 @@
+"""Ring collectives: bytes per rank, order of the flows, what waits for what."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""Counts of tasks, flows and bytes told beforehand, against what is built."""
+
 import pytest
 
 from sim.scenario import Scenario

@@ -1,3 +1,5 @@
+"""The stream of tasks of a pipeline stage, by hand."""
+
 import numpy as np
 
 from sim.workload import stage as stage_module

@@ -1,3 +1,5 @@
+"""Rank order and groups of a strategy."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""Durations of compute and tensor-parallel collectives, by hand."""
+
 import pytest
 
 from sim.catalogue.gpus import GPUS

@@ -1,3 +1,5 @@
+"""Shapes of a transformer: parameters, FLOPs and bytes, by hand and against published equations."""
+
 import pytest
 
 from sim.catalogue.models import MODELS

@@ -13,14 +13,17 @@ from sim.workload.blocks import Edges, FlowKind, Flows
 
 
 def reduce_scatter_steps(n: int) -> int:
+    """Steps after which every member holds its reduced chunk."""
     return n - 1
 
 
 def all_gather_steps(n: int) -> int:
+    """Steps after which every member holds every chunk."""
     return n - 1
 
 
 def all_reduce_steps(n: int) -> int:
+    """A reduce-scatter, then an all-gather."""
     return 2 * (n - 1)
 
 
