@@ -122,7 +122,8 @@ def _micro_batches(wanted: Parallelism, dp: int, refuse) -> int:
         )
     if wanted.micro_batches not in (None, batch // step):
         raise ScenarioError(
-            f"parallelism.micro_batches = {wanted.micro_batches}: global_batch = {batch} over dp x micro_batch = {step} makes {batch // step}; give one of the two"
+            f"parallelism.micro_batches = {wanted.micro_batches}: global_batch = {batch} over dp x micro_batch = {step} "
+            f"makes {batch // step}; give one of the two"
         )
     return batch // step
 
@@ -168,8 +169,7 @@ def notices(scenario: "Scenario") -> list[str]:
         said.append(
             f"{idle} of {cluster.gpus} GPUs are idle: gpu{first}" + (f" to gpu{cluster.gpus - 1}" if idle > 1 else "")
         )
-    for key in cluster.unused_sizes():
-        said.append(f"cluster.{key} has no effect on topology {cluster.topology}")
+    said += [f"cluster.{key} has no effect on topology {cluster.topology}" for key in cluster.unused_sizes()]
     links = {
         "nic": (cluster.nic_gbps, cluster.nic_delay_ns),
         "fabric": (cluster.fabric_gbps, cluster.fabric_delay_ns),

@@ -7,7 +7,8 @@ from sim.formats.hpcc_config import KEYS, read_config
 
 GOOD = {
     "CC_MODE": ("8", "dctcp"), "LINK_DOWN": ("10 0 4", (10, 0, 4)), "RATE_AI": ("50Mb/s", 50_000_000), "RATE_HAI": ("0.5Gbps", 500_000_000),
-    "DCTCP_RATE_AI": ("615Mb/s", 615_000_000), "MIN_RATE": ("1000Mb/s", 10**9), "KMIN_MAP": ("2 100000000000 400 400000000000 1600", {10**11: 400, 4 * 10**11: 1600}),
+    "DCTCP_RATE_AI": ("615Mb/s", 615_000_000), "MIN_RATE": ("1000Mb/s", 10**9),
+    "KMIN_MAP": ("2 100000000000 400 400000000000 1600", {10**11: 400, 4 * 10**11: 1600}),
     "KMAX_MAP": ("1 100000000000 1600", {10**11: 1600}), "PMAX_MAP": ("1 100000000000 0.2", {10**11: 0.2}), "EWMA_GAIN": ("0.0625", 0.0625),
     "U_TARGET": ("0.95", 0.95), "SIMULATOR_STOP_TIME": ("4.00", 4.0), "ERROR_RATE_PER_LINK": ("0.001", 0.001), "PACKET_PAYLOAD_SIZE": ("1000", 1000),
     "L2_CHUNK_SIZE": ("4000", 4000), "L2_ACK_INTERVAL": ("1", 1), "BUFFER_SIZE": ("32", 32), "MI_THRESH": ("0", 0), "INT_MULTI": ("4", 4),
