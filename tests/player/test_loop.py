@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.player.graphs import ACKED, DELIVERED, T, US, Played, simulation
+from tests.player.graphs import ACKED, DELIVERED, US, Played, T, simulation
 from tests.workload.tiny_player import play
 
 
