@@ -35,7 +35,7 @@ def test_given_paths_are_taken():
     assert nodes(case) == [0, 2, 5, 3, 1] and nodes(case, ack=True) == [1, 3, 4, 2, 0]
     sim = simulate(SPINES, [flow(path=up, ack_path=down)])
     carried = {sim.case.network.port_name(port): int(n) for port, n in enumerate(sim.state.port["tx_packets"]) if n}
-    assert carried == {name: 10 for name in ("0->2", "2->5", "5->3", "3->1", "1->3", "3->4", "4->2", "2->0")}
+    assert carried == dict.fromkeys(("0->2", "2->5", "5->3", "3->1", "1->3", "3->4", "4->2", "2->0"), 10)
 
 
 def test_a_given_path_goes_with_its_flow_when_flows_are_sorted():

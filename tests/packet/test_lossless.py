@@ -17,7 +17,7 @@ CONTROLLERS = ("none", "dcqcn", "hpcc", "timely", "dctcp", "swift")
 def smallest_buffer(**given):
     """The nearest buffer_mb that a far too small one is answered with."""
     with pytest.raises(ScenarioError) as refused:
-        Simulation(scenario(**given, buffer_mb=0.001))
+        Simulation(scenario(**given, buffer_mb=0.006))
     return float(re.search(r"nearest buffer_mb is ([\d.]+)", str(refused.value))[1])
 
 
