@@ -32,15 +32,17 @@ def prepare(result) -> None:
     """A first look at the busiest moment and port; choices of another run are forgotten."""
     if st.session_state.get("network of") is not result.raw or PORT not in st.session_state:
         st.session_state["network of"] = result.raw
-        st.session_state[BIN] = busiest_bin(result.series)
+        st.session_state[BIN] = busiest_bin(result)
         st.session_state[PORT] = ports_by_interest(result)[0]
         st.session_state[PLAY] = False
 
 
-def busiest_bin(series) -> int:
-    """When most bytes were queued; without queues worth the name, when most were sent."""
+def busiest_bin(result) -> int:
+    """When most bytes were queued; without queues worth the name, when the fabric sent most."""
+    series = result.series
     queued = np.where(series.max_queue_bytes >= NOTABLE_QUEUE_BYTES, series.max_queue_bytes, 0).sum(axis=0)
-    return int((queued if queued.any() else series.tx_bytes.sum(axis=0)).argmax())
+    sent = series.tx_bytes[(result.ports["kind"] == "fabric").to_numpy()].sum(axis=0)
+    return int((queued if queued.any() else sent).argmax())
 
 
 def ports_by_interest(result) -> list[int]:
