@@ -12,7 +12,7 @@ from sim.scenario import Scenario
 from sim.topology.build import all_notices, build_network, fault_ports
 from sim.topology.network import Network
 from sim.topology.routing import base_rtt_ps, explicit_path, route
-from sim.transport import has_window, kernel_settings
+from sim.transport import has_window, is_long_haul, kernel_settings
 from sim.units import BITS_PER_BYTE, PS_PER_S, ps_from_us, show_bytes
 from sim.workload.build import build_dag, flow_order
 from sim.workload.dag import Dag, FlowKind
@@ -66,7 +66,7 @@ def case_of(scenario: Scenario) -> Case:
     faults = timed_faults(scenario, network)
     settings = kernel_settings(
         scenario.transport, scenario.simulation, network,
-        may_lose=any(fault.kind in ("link-down", "loss") for fault in faults),
+        may_lose=any(fault.kind in ("link-down", "loss") for fault in faults), fastest_bps=fastest_bps(network, faults),
     )  # fmt: skip
     most = MAX_PACKETS_OF_FLOW * settings.payload_bytes
     if (dag.flow_bytes > most).any():
@@ -82,6 +82,8 @@ def case_of(scenario: Scenario) -> Case:
     table = FlowTable(dag.flow_bytes.astype(np.int64), window, rtt, dag.flow_draw_key.astype(np.int64), *data, *ack)
     notices = all_notices(scenario, network)
     empty = int((dag.flow_bytes == 0).sum())
+    if scenario.transport.pfc != "off" and is_long_haul(network).any():
+        notices.append("PFC cannot keep long-haul links from losing packets: what overflows a buffer behind one is sent again")
     if empty:
         notices.append(f"{empty} flows have 0 bytes: they end after their path's delay and send nothing")
     return Case(scenario, network, dag, table, settings, faults, notices, src, dst, key, seed)
@@ -121,6 +123,15 @@ def _explicit(scenario, network, data, ack, seed):
                         f"{network.node_name[wanted[0]]} to {network.node_name[wanted[1]]}"
                     )
     return merged(data, [flow.path for flow in listed]), merged(ack, [flow.ack_path for flow in listed])
+
+
+def fastest_bps(network: Network, faults: list[TimedFault]) -> np.ndarray | None:
+    """int64[P]: the highest rate that each port will have, None where no fault makes one faster than built."""
+    faster = [fault for fault in faults if fault.kind == "degrade" and fault.value > 1]
+    rates = network.port_rate_bps.copy()
+    for fault in faster:
+        rates[fault.ports] = np.maximum(rates[fault.ports], np.round(network.port_rate_bps[fault.ports] * fault.value))
+    return rates if faster else None
 
 
 def timed_faults(scenario: Scenario, network: Network) -> list[TimedFault]:

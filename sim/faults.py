@@ -17,13 +17,15 @@ class Faults:
         self.pending = list(case.faults)
         self.down = np.zeros(case.network.n_ports, bool)
         self.stranded: set[int] = set()
+        self.ended = np.zeros(len(case.src), bool)
 
     @property
     def next_ps(self) -> int | None:
         return self.pending[0].at_ps if self.pending else None
 
-    def apply_next(self, state, table: FlowTable):
-        """Apply the earliest pending fault; returns the (grown) state and the new table of paths."""
+    def apply_next(self, state, table: FlowTable, ended: np.ndarray):
+        """Apply the earliest pending fault; returns the (grown) state and the new table of paths. `ended`: bool per flow."""
+        self.ended = ended
         fault = self.pending.pop(0)
         if fault.kind == "link-down":
             kernel.take_down(state, fault.ports, fault.at_ps)
@@ -36,11 +38,22 @@ class Faults:
                 1, np.round(self.case.network.port_rate_bps[fault.ports] * fault.value)
             ).astype(np.int64)
             set_ps_per_byte(state.port, self.case.settings.whole_ns)
+            self._follow_line_rate(state, fault)
         else:
             state.port["loss"][fault.ports] = fault.value
         if fault.kind in ("link-down", "link-up"):
             return self._reroute(state, table, fault)
         return state, table
+
+    def _follow_line_rate(self, state, fault: TimedFault) -> None:
+        """Flows of a NIC whose rate changed: none may exceed the new line rate, those at the old one go to it."""
+        flow = state.flow
+        mine = np.flatnonzero((flow["flow_id"] >= 0) & np.isin(flow["nic"], fault.ports))
+        line = state.port["rate_bps"][flow["nic"][mine]]
+        for column in ("rate_bps", "dcqcn_target_bps", "hpcc_reference_bps"):
+            before = flow[column][mine]
+            flow[column][mine] = np.where(before == flow["line_bps"][mine], line, np.minimum(before, line))
+        flow["line_bps"][mine] = line
 
     def _reroute(self, state, table, fault: TimedFault):
         fresh = self._paths()
@@ -75,7 +88,7 @@ class Faults:
         for label, nodes in enumerate(components(self.case.network, ~self.down)):
             part[nodes] = label
             together |= (part[src] == label) & (part[dst] == label)
-        self.stranded |= set(np.flatnonzero(broken & ~together).tolist())
+        self.stranded |= set(np.flatnonzero(broken & ~together & ~self.ended).tolist())
         moved = np.flatnonzero(broken & together)
         if not len(moved):
             return ptr, ports

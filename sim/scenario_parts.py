@@ -10,7 +10,7 @@ from sim.scenario_base import Part
 CONGESTION_CONTROLS = ("dcqcn", "hpcc", "timely", "dctcp", "swift", "none")
 PATTERNS = ("incast", "ring", "permutation", "all-to-all", "flows")
 MAX_FLOW_BYTES = 2**50
-MAX_START_US = 9e12  # 104 days: what int64 picoseconds can hold
+MAX_START_US = 4.5e12  # 52 days: within what the kernel counts in picoseconds
 
 Node = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 

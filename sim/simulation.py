@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.case import Case, case_of
+from sim.errors import LabError
 from sim.faults import Faults
 from sim.packet import state as memory
-from sim.packet.layout import NEED_FLOWS, NEED_PACKETS, NEVER
+from sim.packet.layout import NEED_FLOWS, NEED_PACKETS, NEVER, PFC_OFF
 from sim.player.loop import FINISHED, LIMIT, STALLED, open_play, play
 from sim.player.tables import make_play
 from sim.result import RawRun, Result
@@ -62,9 +63,11 @@ class Simulation:
             used = np.arange(self.case.network.n_ports)
         else:
             used = np.unique(np.concatenate((table.data_ports, table.ack_ports)))
+            if self.case.settings.pfc != PFC_OFF:
+                used = np.unique(np.concatenate((used, used ^ 1)))
         self.used_ports = used
         settings = self.case.settings
-        bins = min(settings.bins, max(32, PORT_SERIES_BYTES // (24 * max(1, used.size))))
+        bins = min(settings.bins, max(32, PORT_SERIES_BYTES // (24 * max(1, used.size)) // 2 * 2))
         bin_shift = max(0, int(self._shortest_run_ps() // bins).bit_length() - 1)
         return memory.make_state(
             self.case.network, settings._replace(bins=bins, bin_shift=bin_shift), used, int(lengths.max()) + (DETOUR_HOPS if rerouting else 0),
@@ -113,7 +116,8 @@ class Simulation:
         elif code == FINISHED:
             self.status = "finished"
         elif code in (LIMIT, STALLED) and fault_ps is not None and fault_ps <= self.limit_ps:
-            self.state, self.table = self.faults.apply_next(self.state, self.table)
+            ended = self.plan.flow["acked"][: self.case.dag.n_flows] >= 0
+            self.state, self.table = self.faults.apply_next(self.state, self.table, ended)
         elif code == LIMIT and self.limit_ps != NEVER:
             self.status = "time limit"
         elif code in (LIMIT, STALLED):
@@ -157,9 +161,10 @@ class Simulation:
     def end_ps(self) -> int:
         """How far simulated time got."""
         last = max(int(self.plan.node["ended"].max(initial=0)), int(self.plan.flow["acked"].max(initial=0)))
-        if self.status == "finished" or self.state.g[0]["now"] >= NEVER:
+        if self.status == "finished":
             return last
-        return max(last, int(self.state.g[0]["now"]) - 1)
+        g = self.state.g[0]
+        return max(last, int(g["busy_until"] if self.status == "deadlock" else min(g["now"], self.limit_ps)) - 1)
 
     def result(self) -> Result:
         """Tables, series and summary of the run as far as it got."""
@@ -204,28 +209,43 @@ class Simulation:
             full = np.zeros((ports, bins), values.dtype)
             full[used] = values[: used.size]
             series[f"series_{name}"] = full
+        self._book_open_pauses(series["series_paused_ps"])
         return series
 
+    def _book_open_pauses(self, paused_ps: np.ndarray) -> None:
+        """Pauses that still last when the run ends count up to its end."""
+        port, width = self.state.port, 1 << int(self.state.g[0]["bin_shift"])
+        for p in np.flatnonzero(port["paused"]).tolist():
+            edges = np.clip(np.arange(paused_ps.shape[1] + 1) * width, int(port["paused_since"][p]), max(self.end_ps, int(port["paused_since"][p])))
+            paused_ps[p] += np.diff(edges)
+
     def ideal_fct_ps(self) -> np.ndarray:
-        """int64[F]: the flow alone on its idle path, store and forward: first packet's way, the rest at the bottleneck, the ACK back."""
+        """int64[F]: the flow alone on its idle path, store and forward, no packet sooner than the one before it."""
         table, settings, network = self.case.table, self.case.settings, self.case.network
-        if not len(table.size_bytes):
+        size = table.size_bytes
+        if not len(size):
             return np.zeros(0, np.int64)
-        packets = -(-table.size_bytes // settings.payload_bytes)
-        full = np.minimum(settings.payload_bytes, table.size_bytes) + settings.header_bytes
-        rate, delay = network.port_rate_bps, network.port_delay_ps
-        slowest = np.maximum.reduceat(1.0 / rate[table.data_ports], table.data_ptr[:-1])
-        inverse = np.add.reduceat(1.0 / rate[table.data_ports], table.data_ptr[:-1])
-        ack = np.add.reduceat(1.0 / rate[table.ack_ports], table.ack_ptr[:-1]) * settings.ack_bytes
+        packets = -(-size // settings.payload_bytes)
+        full = np.minimum(settings.payload_bytes, size) + settings.header_bytes
+        last = np.where(packets > 0, size - (packets - 1) * settings.payload_bytes + settings.header_bytes, 0)
+        per_byte, delay = 8 * PS_PER_S / network.port_rate_bps, network.port_delay_ps
+        hops = np.diff(table.data_ptr)
+        pipe, slowest, arrived = np.zeros(len(size)), np.zeros(len(size)), np.zeros(len(size))
+        for hop in range(int(hops.max())):
+            on = np.flatnonzero((hops > hop) & (packets > 0))
+            each = per_byte[table.data_ports[table.data_ptr[on] + hop]]
+            pipe[on] += full[on] * each
+            slowest[on] = np.maximum(slowest[on], full[on] * each)
+            before = np.where(packets[on] > 1, pipe[on] + (packets[on] - 2) * slowest[on], 0)
+            arrived[on] = np.maximum(arrived[on], before) + last[on] * each
+        ack = np.add.reduceat(per_byte[table.ack_ports], table.ack_ptr[:-1]) * settings.ack_bytes * (packets > 0)
         delays = np.add.reduceat(delay[table.data_ports], table.data_ptr[:-1]) + np.add.reduceat(delay[table.ack_ports], table.ack_ptr[:-1])
-        last = np.where(packets > 0, table.size_bytes - (packets - 1) * settings.payload_bytes + settings.header_bytes, 0)
-        busy = (packets > 0) * (last * inverse + np.maximum(0, packets - 1) * full * slowest + ack)
-        return delays + np.round(busy * 8 * PS_PER_S).astype(np.int64)
+        return delays + np.floor(arrived + ack + 1e-3).astype(np.int64)
 
     def _notices(self) -> list[str]:
         notices = list(self.case.notices)
         if self.faults.stranded:
-            notices.append(f"{len(self.faults.stranded)} flows lost their only path to a failed link")
+            notices.append(f"{len(self.faults.stranded)} flows lost their only path to a failed link, for a time at least")
         if self.status == "deadlock":
             notices.append(self._why_stuck())
         return notices
@@ -239,5 +259,8 @@ class Simulation:
                 f"the run cannot go on: {len(live)} flows never finish ({where}; {int(g['drops'] + g['losses'])} packets were lost "
                 f"and {int(g['timeouts'])} timeouts passed)"
             )
-        waiting = np.flatnonzero((self.plan.node["waiting"] > 0) & (self.plan.node["started"] < 0))
-        return f"the run cannot go on: {len(waiting)} tasks and flows wait for each other; first {self.case.dag.describe(int(waiting[0]))}"
+        try:
+            self.case.dag.validate()
+        except LabError as circle:
+            return f"the run cannot go on: {circle}"
+        return "the run cannot go on: nothing is left that could happen"

@@ -6,7 +6,7 @@ import numpy as np
 from sim.congestion.registry import CONTROLLERS, parameter_row
 from sim.errors import ScenarioError
 from sim.packet.layout import PFC_DYNAMIC, PFC_FIXED, PFC_OFF
-from sim.packet.state import PFC_RESERVE_BYTES, Settings, headroom_bytes
+from sim.packet.state import LONG_HAUL_BYTES, PFC_RESERVE_BYTES, Settings, headroom_bytes
 from sim.scenario import Simulation, Transport
 from sim.topology.network import Network
 from sim.units import BYTES_PER_KB, show_bytes
@@ -38,12 +38,13 @@ def marking_thresholds(transport: Transport, network: Network) -> tuple[np.ndarr
     )
 
 
-def check_buffers(transport: Transport, network: Network) -> None:
+def check_buffers(transport: Transport, network: Network, fastest_bps: np.ndarray | None = None) -> None:
     """Refuse a buffer that cannot hold its PFC thresholds and headroom: a lossless class never drops."""
     if transport.pfc == "off":
         return
-    wire = transport.payload_bytes + transport.header_bytes
-    headroom = np.bincount(network.port_dst, weights=headroom_bytes(network, wire), minlength=network.n_nodes)
+    wire = transport.payload_bytes + transport.header_bytes + CONTROLLERS[transport.congestion_control].DATA_TELEMETRY_BYTES
+    rooms = headroom_bytes(network.port_rate_bps if fastest_bps is None else fastest_bps, network.port_delay_ps, wire)
+    headroom = np.bincount(network.port_dst, weights=rooms, minlength=network.n_nodes)
     degree = np.bincount(network.port_dst, minlength=network.n_nodes)
     each = PFC_RESERVE_BYTES if transport.pfc == "dynamic" else transport.pfc_xoff_kb * BYTES_PER_KB
     need = np.where(network.node_is_host, 0, headroom + degree * each)
@@ -72,13 +73,14 @@ def kernel_settings(
     int_multi: int = NS3_INT_MULTI,
     var_window: bool | None = None,
     rate_bound: bool = True,
+    fastest_bps: np.ndarray | None = None,
 ) -> Settings:
     """Settings of the packet kernel for this transport on this network.
 
     `may_lose`: the scenario has lossy or failing links, so that lost packets must be timed. `thresholds`,
     `int_multi`, `var_window`, `rate_bound` take the place of the controller's own, for foreign files.
     """
-    check_buffers(transport, network)
+    check_buffers(transport, network, fastest_bps)
     module = CONTROLLERS[transport.congestion_control]
     kmin, kmax, pmax = thresholds if thresholds is not None else marking_thresholds(transport, network)
     exact = transport.int_telemetry == "exact"
@@ -106,10 +108,16 @@ def kernel_settings(
         telemetry_tx_quantum=1 if exact else NS3_TX_QUANTUM_BYTES * int_multi,
         telemetry_queue_quantum=1 if exact else NS3_QUEUE_QUANTUM_BYTES * int_multi,
         timeout_ps=round(transport.retransmit_timeout_us * 1e6),
-        has_loss=bool(may_lose or transport.pfc == "off" or (network.port_loss > 0).any()),
+        has_loss=bool(may_lose or transport.pfc == "off" or (network.port_loss > 0).any() or is_long_haul(network).any()),
         seed=simulation.seed,
-        bins=simulation.sample_bins,
+        bins=simulation.sample_bins + simulation.sample_bins % 2,
+        fastest_bps=fastest_bps,
     )
+
+
+def is_long_haul(network: Network) -> np.ndarray:
+    """bool[P]: links with more in flight than PFC can hold back; there a full buffer loses packets."""
+    return network.port_rate_bps / 8 * (network.port_delay_ps / 1e12) > LONG_HAUL_BYTES
 
 
 def has_window(transport: Transport) -> bool:

@@ -65,7 +65,7 @@ def test_thresholds_given_without_a_controller_mark_all_the_same():
 
 def test_headroom_by_hand():
     # 25G and 1 us: 3.125 kB one way; 2 x that + 4 packets of 1048 B; 100G: 3 x 12.5 kB; 400G: 3 x 50 kB
-    assert headroom_bytes(NETWORK, 1048)[::2].tolist() == [6_250 + 4_192, 37_500, 150_000]
+    assert headroom_bytes(NETWORK.port_rate_bps, NETWORK.port_delay_ps, 1048)[::2].tolist() == [6_250 + 4_192, 37_500, 150_000]
 
 
 def test_a_buffer_too_small_is_refused_with_the_nearest_that_fits():

@@ -9,6 +9,7 @@ PS_PER_S = int64(1000000000000)
 
 @kernel
 def exact_ps(size_bytes, rate_bps):
+    """Picoseconds that `size_bytes` take at `rate_bps`, truncated."""
     return int64(size_bytes) * 8 * PS_PER_S // rate_bps
 
 
@@ -23,6 +24,7 @@ def truncated_ps(size_bytes, rate_bps):
 
 @kernel
 def serialisation_ps(g, P, size_bytes):
+    """How long port `P` is busy with so many bytes."""
     if P.ps_per_byte > 0:
         return int64(size_bytes) * P.ps_per_byte
     if g.whole_ns:
@@ -32,6 +34,7 @@ def serialisation_ps(g, P, size_bytes):
 
 @kernel
 def pacing_ps(g, size_bytes, rate_bps):
+    """Gap that a sending rate leaves after so many bytes."""
     if g.whole_ns:
         return truncated_ps(size_bytes, rate_bps)
     return exact_ps(size_bytes, rate_bps)

@@ -9,6 +9,7 @@ from sim.jit import kernel
 
 @kernel
 def start(s, i):
+    """A flow enters: let its controller set its row."""
     which = s.g[0].controller
     if which == dcqcn.NUMBER:
         dcqcn.start(s, i)
@@ -31,6 +32,7 @@ def catch_up(s, i, now):
 
 @kernel
 def on_ack(s, i, k, now):
+    """An ACK arrived: let the controller of flow slot `i` act on packet `k`."""
     which = s.g[0].controller
     if which == dcqcn.NUMBER:
         dcqcn.on_ack(s, i, k, now)

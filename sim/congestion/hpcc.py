@@ -55,6 +55,8 @@ def on_ack(s, i, k, now):
     g = s.g[0]
     p = s.g[0]
     hops = F.hops - 1
+    if hops == 0:
+        return
     new = k * g.hops_max
     old = g.telemetry_flows + i * g.hops_max
     if F.hpcc_update_after == 0:

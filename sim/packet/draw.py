@@ -17,6 +17,7 @@ _TO_UNIT = 1.0 / 9007199254740992.0
 
 @kernel
 def mix(x):
+    """Finaliser of SplitMix64."""
     x = (x ^ (x >> _S30)) * _A
     x = (x ^ (x >> _S27)) * _B
     return x ^ (x >> _S31)

@@ -4,9 +4,10 @@ from numpy import int64
 
 from sim.jit import entry, kernel
 from sim.packet.flows import count_ports, join_ring, leave_ring, wake_nic, write_path
-from sim.packet.layout import NEVER, PAUSE
+from sim.packet.layout import NEVER, PAUSE, RESUME
 from sim.packet.pool import free_packet
 from sim.packet.port import can_start, is_priority
+from sim.packet.switch import release, send_control, should_resume
 from sim.packet.wheel import reschedule, unschedule
 
 
@@ -18,11 +19,10 @@ def _drop_queue(s, p, k):
         K = s.packet[k]
         after = int64(K.next)
         if not P.is_nic and K.kind < PAUSE and not is_priority(g, K):
-            s.port[K.ingress].ingress_bytes -= K.size
-            s.node[P.node].used_bytes -= K.size
+            release(s.node[P.node], s.port[K.ingress], int64(K.wire_bytes))
         if K.kind < PAUSE:
             P.drops += 1
-            g.drops += 1
+            g.losses += 1
         free_packet(s, k)
         k = after
 
@@ -42,6 +42,29 @@ def _drop_wire(s, p):
     P.wire_head = -1
     P.wire_tail = -1
     unschedule(s, 2 * p)
+
+
+@kernel
+def _resume_ingresses(s, n, now):
+    """What was queued at switch `n` is gone: resume whoever it kept paused."""
+    g = s.g[0]
+    N = s.node[n]
+    N.shared_bytes = 0
+    for m in range(N.first_port, N.end_port):
+        N.shared_bytes += max(0, s.port[s.port[m].by_node ^ 1].ingress_bytes - N.reserve_bytes)
+    for m in range(N.first_port, N.end_port):
+        q = s.port[m].by_node
+        L = s.port[q ^ 1]
+        if L.ingress_paused and should_resume(g, N, L):
+            L.ingress_paused = 0
+            N.paused_ingresses -= 1
+            P = s.port[q]
+            if P.up:
+                send_control(s, q ^ 1, RESUME, now, now)
+                P.kicked = 0
+                if P.free_at < now:
+                    P.free_at = now
+                reschedule(s, 2 * q + 1, P.free_at)
 
 
 @entry
@@ -69,6 +92,7 @@ def take_down(s, ports, now):
             s.node[P.far_node].paused_ingresses -= 1
         if not P.is_nic:
             unschedule(s, 2 * p + 1)
+            _resume_ingresses(s, int64(P.node), now)
 
 
 @entry
@@ -90,7 +114,6 @@ def bring_up(s, ports, now):
 def take_path(s, i, ports, ack_ports, now):
     """Flow slot `i` sends along `ports` from now on; what is under way stays on the old path."""
     F = s.flow[i]
-    count_ports(s, i, -1)
     old = F.region
     nic = F.nic
     moved = ports[0] != nic
@@ -98,7 +121,7 @@ def take_path(s, i, ports, ack_ports, now):
         leave_ring(s, i)
     F.region = write_path(s, i, ports, int64(0), ports.size, ack_ports, int64(0), ack_ports.size)
     s.paths[F.region] = old
-    count_ports(s, i, 1)
+    count_ports(s, int64(F.region), 1)
     if moved:
         join_ring(s, i)
         s.port[F.nic].timeout_at = min(s.port[F.nic].timeout_at, now + s.g[0].timeout_ps)

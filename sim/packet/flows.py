@@ -18,6 +18,7 @@ FlowTable.__doc__ = """What is known of every flow before the run, one entry per
 
 @kernel
 def take_region(s):
+    """A free region of the path store."""
     g = s.g[0]
     r = g.free_region
     g.free_region = s.paths[r]
@@ -27,6 +28,7 @@ def take_region(s):
 
 @kernel
 def give_region(s, r):
+    """Region `r` is free again."""
     g = s.g[0]
     s.paths[r] = g.free_region
     g.free_region = r
@@ -58,13 +60,16 @@ def write_path(s, i, ports, lo, hi, ack_ports, ack_lo, ack_hi):
 
 
 @kernel
-def count_ports(s, i, change):
-    """Add `change` active flows to each port of flow `i`'s paths; a port that falls idle forgets its telemetry."""
+def count_ports(s, region, change):
+    """Add `change` active flows to each port of the paths in a region; a port that falls idle forgets its telemetry."""
     g = s.g[0]
-    F = s.flow[i]
-    for j in range(int64(F.path), int64(F.ack_path) + F.ack_hops):
+    j = region
+    ends = 0
+    while ends < 2:
+        j += 1
         p = int64(s.paths[j])
         if p < 0:
+            ends += 1
             continue
         P = s.port[p]
         P.flows += change
@@ -77,6 +82,7 @@ def count_ports(s, i, change):
 
 @kernel
 def join_ring(s, i):
+    """Flow slot `i` takes the last place in its NIC's ring."""
     F = s.flow[i]
     P = s.port[F.nic]
     if P.qp_first < 0:
@@ -93,6 +99,7 @@ def join_ring(s, i):
 
 @kernel
 def leave_ring(s, i):
+    """Flow slot `i` leaves its NIC's ring; the turn stays where it was."""
     F = s.flow[i]
     P = s.port[F.nic]
     if F.qp_next == i:
@@ -145,6 +152,7 @@ def start_flow(s, table, f, now):
     F.done = 0
     F.in_flight = 0
     F.sends = 0
+    F.requested = 0
     F.timeouts = 0
     F.marks = 0
     F.retransmits = 0
@@ -161,7 +169,7 @@ def start_flow(s, table, f, now):
     P = s.port[F.nic]
     F.line_bps = P.rate_bps
     F.rate_bps = P.rate_bps
-    count_ports(s, i, 1)
+    count_ports(s, int64(F.region), 1)
     dispatch.start(s, i)
     join_ring(s, i)
     wake_nic(s, int64(F.nic), now, F.order)
@@ -173,9 +181,9 @@ def leave(s, i):
     """Flow slot `i` is acknowledged and nothing of it is in the network: free its place."""
     g = s.g[0]
     F = s.flow[i]
-    count_ports(s, i, -1)
     r = int64(F.region)
     while r >= 0:
+        count_ports(s, r, -1)
         older = int64(s.paths[r])
         give_region(s, r)
         r = older

@@ -8,6 +8,7 @@ from sim.packet.ties import comes_after
 
 @kernel
 def put_in_inbox(s, p, k):
+    """Packet `k` has arrived for port `p`."""
     P = s.port[p]
     s.packet[k].next = -1
     if P.inbox_head < 0:

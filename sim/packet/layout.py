@@ -13,6 +13,7 @@ from sim.congestion.registry import COLUMNS, PARAMETER_ROW
 
 DATA, ACK, NACK, PAUSE, RESUME = 0, 1, 2, 3, 4
 DELIVERED, ACKED = 0, 1
+LAST, ASK = 1, 2  # flags of a packet: the flow ends with it; it is to be acknowledged at once
 
 PFC_OFF, PFC_FIXED, PFC_DYNAMIC = 0, 1, 2
 
@@ -47,7 +48,7 @@ PORT = np.dtype(
 
 PACKET = np.dtype(  # one cache line
     [
-        ("next", "i4"), ("flow", "i4"), ("place", "i4"), ("ingress", "i4"), ("size", "i4"), ("number", "i4"), ("send", "i4"),
+        ("next", "i4"), ("flow", "i4"), ("place", "i4"), ("ingress", "i4"), ("wire_bytes", "i4"), ("number", "i4"), ("send", "i4"),
         ("hop", "u1"), ("kind", "u1"), ("ecn", "u1"), ("last", "u1"),
         ("arrival", "i8"), ("sent", "i8"), ("cause", "i8"), ("stamp", "i8"),
     ]
@@ -62,7 +63,7 @@ FLOW = np.dtype(
         ("line_bps", "i8"), ("base_rtt_ps", "i8"), ("last_wire_bytes", "i8"), ("flow_id", "i8"), ("order", "i8"),
         ("expected", "i8"), ("unacked_rx", "i8"), ("rx_ecn", "u1"), ("nack_out", "u1"), ("done", "u1"), ("pad", "u1"), ("in_flight", "i4"),
         ("nic", "i4"), ("ack_nic", "i4"), ("path", "i4"), ("ack_path", "i4"), ("region", "i4"), ("timeouts", "i4"),
-        ("draw_key", "i8"), ("sends", "i8"), ("progress_at", "i8"), ("start_ps", "i8"), ("marks", "i8"),
+        ("requested", "i8"), ("draw_key", "i8"), ("sends", "i8"), ("progress_at", "i8"), ("start_ps", "i8"), ("marks", "i8"),
         ("retransmits", "i8"), ("hops", "i4"), ("ack_hops", "i4"),
         *COLUMNS,
     ],
@@ -74,7 +75,7 @@ NODE = np.dtype(
         ("used_bytes", "i8"), ("arriving_bytes", "i8"), ("worst_ingress", "i8"), ("paused_ingresses", "i4"),
         ("touched", "u1"), ("careful", "u1"), ("buffered", "u1"), ("pad", "u1"), ("shared_bytes", "i8"),
         ("buffer_bytes", "i8"), ("pool_bytes", "i8"), ("reserve_bytes", "i8"), ("xoff_floor", "i8"), ("shift", "i8"),
-        ("first_port", "i8"), ("end_port", "i8"), ("fill", "i8", (4,)),
+        ("first_port", "i8"), ("end_port", "i8"), ("spare", "i8", (4,)),
     ]
 )  # fmt: skip
 
@@ -103,7 +104,8 @@ GLOBAL = np.dtype(
         ("ack_priority", "u1"), ("whole_ns", "u1"), ("has_loss", "u1"), ("telemetry", "u1"), ("pfc", "u1"), ("always_careful", "u1"),
         ("var_window", "u1"), ("rate_bound", "u1"),
         ("seed", "i8"), ("timeout_ps", "i8"), ("telemetry_tx_quantum", "i8"), ("telemetry_queue_quantum", "i8"), ("telemetry_flows", "i8"),
-        ("hops_max", "i8"), ("region_size", "i8"), ("bin_shift", "i8"), ("bins", "i8"), ("resume_below", "i8"), ("tie_depth", "i8"), ("ancestry_packets", "i8"),
+        ("hops_max", "i8"), ("region_size", "i8"), ("bin_shift", "i8"), ("bins", "i8"), ("resume_below", "i8"), ("min_wire_bytes", "i8"),
+        ("mid_window", "i8"), ("touched", "i8"), ("walked", "i8"), ("window_end", "i8"), ("busy_until", "i8"), ("tie_depth", "i8"), ("ancestry_packets", "i8"),
         *PARAMETER_ROW.descr,
     ]
 )  # fmt: skip

@@ -15,7 +15,7 @@ from sim.packet.layout import ACKED, IDLE, NEED_PACKETS, PAUSE, RUNNING
 from sim.packet.nic import walk_nic
 from sim.packet.pool import free_packet, next_cut, pop_cut
 from sim.packet.port import walk_port
-from sim.packet.switch import needs_care, walk_switch
+from sim.packet.switch import most_pause_frames, needs_care, walk_switch
 from sim.packet.wheel import fit_width, schedule, turn_to_work, unschedule
 from sim.packet.wire import is_lost
 
@@ -49,7 +49,7 @@ def coarsen_bins(s):
 
 @kernel
 def list_port(s, q, listed):
-    """Note port `q` (and its switch, if the buffer matters) as having something to do in this window."""
+    """Note port `q` as having something to do in this window."""
     P = s.port[q]
     if P.listed == 0:
         P.listed = 1
@@ -60,6 +60,7 @@ def list_port(s, q, listed):
 
 @kernel
 def touch_node(s, n, touched):
+    """Note switch `n` as having something to do in this window."""
     N = s.node[n]
     if N.touched == 0:
         N.touched = 1
@@ -98,7 +99,7 @@ def gather_link(s, p, end, listed, touched):
             else:
                 K.hop += 1
                 K.ingress = p
-                arriving += K.size
+                arriving += K.wire_bytes
         put_in_inbox(s, q, k)
         listed = list_port(s, q, listed)
         k = after
@@ -151,10 +152,23 @@ def run_window(s, end):
             walk_nic(s, q, end)
         elif not s.node[P.node].careful:
             walk_port(s, q, end)
-    for j in range(touched):
-        n = int64(s.todo[j].node)
+    g.touched = touched
+    g.walked = 0
+    g.window_end = end
+
+
+@kernel
+def walk_switches(s):
+    """The switches of this window that need care; False where the pool might not hold their pause frames."""
+    g = s.g[0]
+    while g.walked < g.touched:
+        n = int64(s.todo[g.walked].node)
         if s.node[n].careful:
-            walk_switch(s, n, end)
+            if g.free_packets < most_pause_frames(s, n):
+                return False
+            walk_switch(s, n, g.window_end)
+        g.walked += 1
+    return True
 
 
 @kernel
@@ -186,21 +200,29 @@ def advance(s, until, hop_limit):
     Returns RUNNING, IDLE (nothing left to happen before `until`) or NEED_PACKETS.
     """
     g = s.g[0]
-    g.events = 0
-    while g.events == 0 and g.packet_hops < hop_limit:
-        if g.refit or g.windows & 1023 == 1023:
-            g.refit = 0
-            fit_width(s)
-        if g.now >= until or not turn_to_work(s, until):
-            g.now = max(g.now, until)
-            return IDLE
-        end = min(g.wheel_start + g.width, min(next_cut(s) + 1, until))
-        if not room_for_window(s):
+    if not g.mid_window:
+        g.events = 0
+    while g.mid_window or (g.events == 0 and g.packet_hops < hop_limit):
+        if not g.mid_window:
+            if g.refit or g.windows & 1023 == 1023:
+                g.refit = 0
+                fit_width(s)
+            if g.now >= until or not turn_to_work(s, until):
+                g.now = max(g.now, until)
+                return IDLE
+            end = min(g.wheel_start + g.width, min(next_cut(s) + 1, until))
+            if not room_for_window(s):
+                return NEED_PACKETS
+            while (end >> g.bin_shift) >= g.bins:
+                coarsen_bins(s)
+            run_window(s, end)
+        g.mid_window = 1
+        if not walk_switches(s):
             return NEED_PACKETS
-        while (end >> g.bin_shift) >= g.bins:
-            coarsen_bins(s)
-        run_window(s, end)
+        g.mid_window = 0
+        end = g.window_end
         g.now = end
+        g.busy_until = end
         g.windows += 1
         while next_cut(s) < end:
             pop_cut(s)

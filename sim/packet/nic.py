@@ -8,7 +8,7 @@ from sim.packet.inbox import append_inbox, merge_runs
 from sim.packet.layout import ACKED, DATA, NACK, NEVER, PAUSE
 from sim.packet.pool import free_packet
 from sim.packet.port import is_idle, set_paused
-from sim.packet.queue_pair import go_back, make_data, window_open
+from sim.packet.queue_pair import go_back, make_data, may_send
 from sim.packet.receiver import emit, receive_data
 from sim.packet.ties import packet_row, recall, record, timer_row, transmitter_row
 from sim.packet.wheel import reschedule
@@ -73,7 +73,7 @@ def next_packet(s, p, now, cause):
                 soonest = min(soonest, F.next_at)
             else:
                 dispatch.catch_up(s, i, now)
-                if window_open(g, F):
+                if may_send(g, F):
                     P.qp_last = i
                     P.ready_at = now
                     return make_data(s, p, i, now)
@@ -88,6 +88,7 @@ def next_packet(s, p, now, cause):
 
 @kernel
 def receive_ack(s, p, k, now):
+    """Take an ACK or NACK: what is acknowledged, what the controller makes of it, whether the NIC may go on."""
     K = s.packet[k]
     i = int64(K.flow)
     F = s.flow[i]
@@ -137,6 +138,7 @@ def time_out(s, p, now):
 
 @kernel
 def receive(s, p, k, now):
+    """Take whatever has arrived for NIC `p`."""
     kind = s.packet[k].kind
     if kind == DATA:
         receive_data(s, p, k, now)

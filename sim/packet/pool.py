@@ -8,6 +8,7 @@ from sim.packet.layout import NEVER
 
 @kernel
 def take_packet(s):
+    """A free packet record."""
     g = s.g[0]
     k = g.free_packet
     g.free_packet = s.packet[k].next
@@ -44,6 +45,7 @@ def push_cut(s, at):
 
 @kernel
 def pop_cut(s):
+    """Forget the earliest instant."""
     g = s.g[0]
     g.cut_count -= 1
     n = g.cut_count
@@ -64,4 +66,5 @@ def pop_cut(s):
 
 @kernel
 def next_cut(s):
+    """The earliest instant at which a flow may be delivered or acknowledged."""
     return s.sort[0].cut if s.g[0].cut_count > 0 else NEVER

@@ -23,6 +23,7 @@ def is_priority(g, K):
 
 @kernel
 def enqueue(s, p, k, now):
+    """Put packet `k` at the end of its queue of port `p`."""
     g = s.g[0]
     P = s.port[p]
     K = s.packet[k]
@@ -39,7 +40,7 @@ def enqueue(s, p, k, now):
     else:
         s.packet[P.queue_tail].next = k
     P.queue_tail = k
-    P.queue_bytes += K.size
+    P.queue_bytes += K.wire_bytes
     if P.queue_bytes > P.max_queue:
         P.max_queue = P.queue_bytes
     B = s.bins[P.bin_row + (now >> g.bin_shift)]
@@ -49,6 +50,7 @@ def enqueue(s, p, k, now):
 
 @kernel
 def can_start(P):
+    """Whether the port has something that it may send."""
     return P.first_head >= 0 or (P.queue_head >= 0 and not P.paused)
 
 
@@ -72,7 +74,7 @@ def start_next(s, p, now, cause):
     else:
         k = int64(P.queue_head)
         P.queue_head = s.packet[k].next
-        P.queue_bytes -= s.packet[k].size
+        P.queue_bytes -= s.packet[k].wire_bytes
         mark(s, p, k, now)
     if g.telemetry and s.packet[k].kind < PAUSE:
         stamp_telemetry(s, p, k, now)
@@ -94,6 +96,7 @@ def book_pause(s, p, since, until):
 
 @kernel
 def set_paused(s, p, paused, now):
+    """Obey a pause or resume frame."""
     P = s.port[p]
     if paused and not P.paused:
         P.paused = 1
@@ -136,8 +139,8 @@ def walk_port(s, p, end):
             kick = False
             K = s.packet[start_next(s, p, start, cause)]
             if buffered and not is_priority(g, K):
-                s.port[K.ingress].ingress_bytes -= K.size
-                s.node[P.node].used_bytes -= K.size
+                s.port[K.ingress].ingress_bytes -= K.wire_bytes
+                s.node[P.node].used_bytes -= K.wire_bytes
         if j == count:
             break
         j += 1
@@ -149,13 +152,13 @@ def walk_port(s, p, end):
             free_packet(s, k)
         elif not P.up:
             P.drops += 1
-            g.drops += 1
+            g.losses += 1
             free_packet(s, k)
         else:
             enqueue(s, p, k, now)
             if buffered and not is_priority(g, K):
-                s.port[K.ingress].ingress_bytes += K.size
-                s.node[P.node].used_bytes += K.size
+                s.port[K.ingress].ingress_bytes += K.wire_bytes
+                s.node[P.node].used_bytes += K.wire_bytes
         kick = is_idle(P, now, sent)
         start = now
         cause = sent

@@ -3,12 +3,13 @@
 from numpy import int64
 
 from sim.jit import kernel
-from sim.packet.layout import ACK, DELIVERED, NACK
+from sim.packet.layout import ACK, ASK, DELIVERED, LAST, NACK
 from sim.packet.pool import free_packet
 
 
 @kernel
 def emit(s, i, kind, now):
+    """Report that flow slot `i` has been delivered or acknowledged."""
     g = s.g[0]
     E = s.events[g.events]
     E.flow_id = s.flow[i].flow_id
@@ -27,9 +28,9 @@ def acknowledge(s, p, k, kind, now):
     F = s.flow[K.flow]
     K.kind = kind
     K.number = F.expected
-    K.last = F.expected == F.packets
+    K.last = LAST if F.expected == F.packets else 0
     K.place = F.ack_path
-    K.size = g.ack_bytes
+    K.wire_bytes = g.ack_bytes
     K.hop = 0
     K.next = -1
     if kind == ACK:
@@ -45,6 +46,7 @@ def acknowledge(s, p, k, kind, now):
 
 @kernel
 def receive_data(s, p, k, now):
+    """Take a data packet: in order, a repeat, or past a gap."""
     K = s.packet[k]
     i = int64(K.flow)
     F = s.flow[i]
@@ -56,7 +58,7 @@ def receive_data(s, p, k, now):
         if K.ecn:
             F.rx_ecn = 1
         complete = F.expected == F.packets
-        if F.unacked_rx >= s.g[0].ack_every or complete:
+        if F.unacked_rx >= s.g[0].ack_every or K.last & ASK or complete:
             answer = ACK
         if complete:
             emit(s, i, DELIVERED, now)

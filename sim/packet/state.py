@@ -14,12 +14,14 @@ PFC_RESERVE_BYTES = 4096  # per ingress, HPCC simulator
 PFC_RESUME_BELOW_BYTES = 3072  # HPCC simulator
 PFC_SHIFT = 3  # an ingress may take 1/8 of what is left of the pool, HPCC simulator
 HEADROOM_DELAYS = 3  # headroom in one-way bandwidth-delay products, HPCC simulator
+LONG_HAUL_BYTES = 10_000_000  # more in flight than a switch can hold back without loss
 HEADROOM_PACKETS = 4  # packets on the wire and in the making at both ends of a short link
 
 
 class Settings(NamedTuple):
     """What the kernel needs to know of transport and clock; units in the names.
 
+    `fastest_bps`: per port, the highest rate it will have (None: as built).
     `kmin_bytes`, `kmax_bytes`, `pmax`: per port (kmin >= kmax marks sharply). `parameters` is the
     row of `sim.congestion.registry.parameter_row`.
     """
@@ -50,6 +52,7 @@ class Settings(NamedTuple):
     bins: int = 256
     bin_shift: int = 20
     always_careful: bool = False
+    fastest_bps: np.ndarray | None = None
 
 
 def records(count, dtype):
@@ -69,9 +72,15 @@ def thread_free_list(packet, first, head):
     return first
 
 
-def _lookahead_ps(network, whole_ns):
-    frame = PAUSE_FRAME_BYTES * 8 * 10**12 // network.port_rate_bps
-    if whole_ns:
+def min_wire_bytes(settings) -> int:
+    """The shortest frame there can be."""
+    return min(PAUSE_FRAME_BYTES, settings.ack_bytes, settings.header_bytes + 1)
+
+
+def _lookahead_ps(network, settings, fastest_bps):
+    """int64[P]: the soonest that anything sent on a link can reach its far end, the shorter of both directions."""
+    frame = min_wire_bytes(settings) * 8 * 10**12 // fastest_bps
+    if settings.whole_ns:
         frame = frame // 1000 * 1000
     ahead = network.port_delay_ps + frame
     pair = np.minimum(ahead[0::2], ahead[1::2])
@@ -86,14 +95,15 @@ def _classes(ahead, limit=64):
     return values, np.searchsorted(values, ahead, side="right") - 1
 
 
-def headroom_bytes(network, wire_bytes):
+def headroom_bytes(rate_bps, delay_ps, wire_bytes):
     """int64[P]: room for what still arrives on a link after its pause was sent.
 
     Three one-way bandwidth-delay products as in the HPCC simulator, but never less than the two that are
-    in flight and a few packets being sent on either side.
+    in flight and a few packets being sent on either side. A long-haul link has no such room: it can lose.
     """
-    in_flight = network.port_rate_bps // 8 * (network.port_delay_ps // 1000) // 10**9
-    return np.maximum(HEADROOM_DELAYS * in_flight, 2 * in_flight + HEADROOM_PACKETS * wire_bytes)
+    in_flight = rate_bps // 8 * (delay_ps // 1000) // 10**9
+    lossless = np.maximum(HEADROOM_DELAYS * in_flight, 2 * in_flight + HEADROOM_PACKETS * wire_bytes)
+    return np.where(in_flight > LONG_HAUL_BYTES, HEADROOM_PACKETS * wire_bytes, lossless)
 
 
 def _fill_ports(network, port, settings):
@@ -119,7 +129,6 @@ def _fill_ports(network, port, settings):
     nic_bps = network.port_rate_bps[nics].min() if nics.any() else 1
     doublings = np.floor(np.log2(np.maximum(network.port_rate_bps / nic_bps, 1.0))).astype(int)
     port["shift"] = np.maximum(0, PFC_SHIFT - doublings)
-    port["headroom_bytes"] = headroom_bytes(network, settings.payload_bytes + settings.header_bytes)
 
 
 def set_ps_per_byte(port, whole_ns):
@@ -160,6 +169,7 @@ def _settings_row(settings, hops_max):
     row["header"] = settings.header_bytes
     row["resume_below"] = PFC_RESUME_BELOW_BYTES
     row["hops_max"] = hops_max
+    row["min_wire_bytes"] = min_wire_bytes(settings)
     row["region_size"] = 2 * hops_max + 4
     row["departing"] = -1
     row["tie_depth"] = REFERENCE_DEPTH if settings.whole_ns else 0
@@ -175,17 +185,19 @@ def make_state(network, settings: Settings, used_ports: np.ndarray, hops_max: in
     P = network.port_src.size
     g = _settings_row(settings, hops_max)
     row = g[0]
+    fastest = network.port_rate_bps if settings.fastest_bps is None else settings.fastest_bps
     port = records(P, layout.PORT)
     _fill_ports(network, port, settings)
+    port["headroom_bytes"] = headroom_bytes(fastest, network.port_delay_ps, settings.payload_bytes + settings.header_bytes)
     node = records(network.n_nodes, layout.NODE)
     _fill_nodes(network, node, port, settings)
-    lookaheads, port["speed_class"] = _classes(_lookahead_ps(network, settings.whole_ns))
+    lookaheads, port["speed_class"] = _classes(_lookahead_ps(network, settings, fastest))
     speeds = records(lookaheads.size, layout.SPEED)
     speeds["lookahead_ps"] = lookaheads
     row["width"] = lookaheads[-1]
     used_nics = used_ports[port["is_nic"][used_ports] > 0]
     row["sending_ports"] = used_nics.size + (used_ports.size if settings.pfc != PFC_OFF else 0)
-    row["sending_bps"] = float(port["rate_bps"][used_nics].sum())
+    row["sending_bps"] = float(fastest[used_nics].sum())
     port["bin_row"][used_ports] = np.arange(used_ports.size) * settings.bins
     flow = records(flow_slots, layout.FLOW)
     flow["flow_id"] = -1

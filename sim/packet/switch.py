@@ -31,6 +31,21 @@ def needs_care(s, n):
 
 
 @kernel
+def most_pause_frames(s, n):
+    """More pause and resume frames than switch `n` can send within a window: one per packet that comes or goes."""
+    g = s.g[0]
+    if g.pfc == PFC_OFF:
+        return int64(0)
+    N = s.node[n]
+    frames = int64(0)
+    for m in range(N.first_port, N.end_port):
+        q = s.port[m].by_node
+        bits = g.width * 1e-12 * (s.port[q].rate_bps + s.port[q ^ 1].rate_bps)
+        frames += int64(bits / (8.0 * g.min_wire_bytes)) + 4
+    return frames
+
+
+@kernel
 def threshold(g, N, L):
     """Bytes beyond the reserve at which ingress `L` is paused."""
     if g.pfc == PFC_DYNAMIC:
@@ -72,11 +87,13 @@ def release(N, L, size):
 
 @kernel
 def should_pause(g, N, L):
+    """Whether ingress `L` has reached its threshold."""
     return L.headroom_used > 0 or max(0, L.ingress_bytes - N.reserve_bytes) >= threshold(g, N, L)
 
 
 @kernel
 def should_resume(g, N, L):
+    """Whether ingress `L` has fallen far enough below its threshold."""
     if L.headroom_used > 0:
         return False
     if g.pfc == PFC_FIXED:
@@ -105,7 +122,7 @@ def send_control(s, ingress, kind, now, cause):
     K = s.packet[k]
     K.flow = -1
     K.kind = kind
-    K.size = PAUSE_FRAME_BYTES
+    K.wire_bytes = PAUSE_FRAME_BYTES
     K.ecn = 0
     K.last = 0
     K.hop = 0
@@ -124,7 +141,7 @@ def depart(s, n, p, now, cause):
         return int64(-1)
     N = s.node[n]
     L = s.port[K.ingress]
-    release(N, L, int64(K.size))
+    release(N, L, int64(K.wire_bytes))
     if L.ingress_paused and should_resume(g, N, L):
         L.ingress_paused = 0
         N.paused_ingresses -= 1
@@ -149,7 +166,12 @@ def arrive(s, n, k, now):
         counted = not is_priority(g, K)
         N = s.node[n]
         L = s.port[K.ingress]
-        if not P.up or (counted and not admit(g, N, L, int64(K.size))):
+        if not P.up:
+            P.drops += 1
+            g.losses += 1
+            free_packet(s, k)
+            return pause
+        if counted and not admit(g, N, L, int64(K.wire_bytes)):
             P.drops += 1
             g.drops += 1
             free_packet(s, k)
@@ -181,12 +203,15 @@ def walk_switch(s, n, end):
     while True:
         best = int64(-1)
         start = NEVER
+        since = NEVER
         kicked = False
         for m in range(N.first_port, N.end_port):
             q = s.port[m].by_node
             P = s.port[q]
-            if can_start(P) and (P.free_at < start or (P.kicked and not kicked)):
+            first = P.free_at < start or (P.free_at == start and P.since < since)
+            if can_start(P) and (first or (P.kicked and not kicked)):
                 start = P.free_at
+                since = P.since
                 best = q
                 kicked = P.kicked > 0
         now = NEVER

@@ -27,16 +27,19 @@ def recall(s, row):
 
 @kernel
 def transmitter_row(p):
+    """Row of port `p`'s last transmission."""
     return 1 + 2 * p
 
 
 @kernel
 def timer_row(p):
+    """Row of NIC `p`'s pacing timer."""
     return 2 + 2 * p
 
 
 @kernel
 def packet_row(s, k):
+    """Row of packet `k`'s last sending."""
     return s.g[0].ancestry_packets + k
 
 

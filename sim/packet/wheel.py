@@ -17,6 +17,7 @@ MASK = WHEEL_BUCKETS - 1
 
 @kernel
 def unschedule(s, e):
+    """Take entry `e` out of the calendar."""
     g = s.g[0]
     D = s.due[e]
     if D.bucket >= 0:

@@ -5,7 +5,7 @@ from numpy import int64
 from sim.congestion.clock import serialisation_ps
 from sim.jit import kernel
 from sim.packet.draw import unit_draw
-from sim.packet.layout import DATA
+from sim.packet.layout import DATA, LAST
 from sim.packet.pool import push_cut
 from sim.packet.ties import packet_row, record, transmitter_row
 from sim.packet.wheel import schedule
@@ -20,7 +20,7 @@ def transmit(s, p, k, now, cause):
     g = s.g[0]
     P = s.port[p]
     K = s.packet[k]
-    busy = serialisation_ps(g, P, int64(K.size))
+    busy = serialisation_ps(g, P, int64(K.wire_bytes))
     P.free_at = now + busy
     P.since = now
     K.sent = now
@@ -36,11 +36,11 @@ def transmit(s, p, k, now, cause):
     else:
         s.packet[P.wire_tail].next = k
     P.wire_tail = k
-    P.tx_bytes += K.size
+    P.tx_bytes += K.wire_bytes
     P.tx_packets += 1
     g.packet_hops += 1
-    s.bins[P.bin_row + (now >> g.bin_shift)].tx_bytes += K.size
-    if K.last and s.paths[K.place + 1] < 0:
+    s.bins[P.bin_row + (now >> g.bin_shift)].tx_bytes += K.wire_bytes
+    if K.last & LAST and s.paths[K.place + 1] < 0:
         push_cut(s, K.arrival)
 
 
@@ -82,7 +82,7 @@ def stamp_telemetry(s, p, k, now):
         T.rate_bps = P.rate_bps
         T.tx_bytes = P.telemetry_bytes // g.telemetry_tx_quantum * g.telemetry_tx_quantum
         T.queue_bytes = P.queue_bytes // g.telemetry_queue_quantum * g.telemetry_queue_quantum
-    P.telemetry_bytes += K.size
+    P.telemetry_bytes += K.wire_bytes
 
 
 @kernel

@@ -17,6 +17,7 @@ FINISHED, STALLED, LIMIT = 10, 11, 12
 
 @kernel
 def push_time(d, at, code):
+    """Something is due at `at` (binary heap)."""
     p = d.p[0]
     i = p.heap
     p.heap += 1
@@ -33,6 +34,7 @@ def push_time(d, at, code):
 
 @kernel
 def pop_time(d):
+    """The code of what is due first."""
     p = d.p[0]
     code = d.heap[0].code
     p.heap -= 1
@@ -73,6 +75,7 @@ def push_ready(d, node):
 
 @kernel
 def pop_ready(d):
+    """The flow with the smallest number."""
     p = d.p[0]
     node = int64(d.node[0].ready)
     p.ready -= 1

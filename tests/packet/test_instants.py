@@ -64,5 +64,5 @@ def test_a_flow_may_start_at_any_picosecond():
 
 
 def test_a_flow_that_starts_after_fifty_days():
-    sim = simulate(star(2), [(0, 1, 1000, 4.0e12), (0, 1, 1000, 8.0e12)])
+    sim = simulate(star(2), [(0, 1, 1000, 4.0e12), (0, 1, 1000, 4.4e12)])
     assert fct_ps(sim) == [BASE, BASE]

@@ -120,7 +120,7 @@ def test_hosts_wired_to_each_other():
 
 
 @pytest.mark.parametrize(
-    ("payload", "header", "ack"), [(1000, 48, 43), (1000, 48, 1), (1, 0, 1), (10, 0, 60), (20, 1, 2)]
+    ("payload", "header", "ack"), [(1000, 48, 43), (1000, 48, 1), (1, 0, 1), (60, 0, 60), (20, 1, 2)]
 )
 def test_packets_shorter_than_a_pause_frame_on_links_without_delay(payload, header, ack):
     sim = simulate(
