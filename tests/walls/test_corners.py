@@ -87,3 +87,14 @@ def test_of_ports_that_end_a_packet_together_the_one_that_began_first_goes_on_fi
     }
     fast, careful = run(data), run(data, careful=True)
     assert np.array_equal(fast["series_max_queue_bytes"], careful["series_max_queue_bytes"])
+
+
+@pytest.mark.parametrize("header_bytes", [0, 48])
+def test_the_packet_pool_follows_what_is_in_flight(header_bytes):
+    graph = "3 1 2\n2\n0 2 3600Gbps 3333ns 0\n1 2 3600Gbps 3333ns 0\n"
+    data = {
+        "cluster": {"topology": "file", "graph": graph},
+        "traffic": {"pattern": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 1000}]},
+        "transport": {"congestion_control": "none", "pfc": "fixed", "pfc_xoff_kb": 1, "header_bytes": header_bytes},
+    }
+    assert finish(simulation(data)).state.packet.size <= 16_384
