@@ -66,7 +66,7 @@ def case_of(scenario: Scenario) -> Case:
     faults = timed_faults(scenario, network)
     settings = kernel_settings(
         scenario.transport, scenario.simulation, network,
-        may_lose=any(fault.kind in ("link-down", "loss") for fault in faults), fastest_bps=fastest_bps(network, faults),
+        may_lose=any(fault.kind in ("link-down", "loss") for fault in faults),
     )  # fmt: skip
     most = MAX_PACKETS_OF_FLOW * settings.payload_bytes
     if (dag.flow_bytes > most).any():
@@ -123,15 +123,6 @@ def _explicit(scenario, network, data, ack, seed):
                         f"{network.node_name[wanted[0]]} to {network.node_name[wanted[1]]}"
                     )
     return merged(data, [flow.path for flow in listed]), merged(ack, [flow.ack_path for flow in listed])
-
-
-def fastest_bps(network: Network, faults: list[TimedFault]) -> np.ndarray | None:
-    """int64[P]: the highest rate that each port will have, None where no fault makes one faster than built."""
-    faster = [fault for fault in faults if fault.kind == "degrade" and fault.value > 1]
-    rates = network.port_rate_bps.copy()
-    for fault in faster:
-        rates[fault.ports] = np.maximum(rates[fault.ports], np.round(network.port_rate_bps[fault.ports] * fault.value))
-    return rates if faster else None
 
 
 def timed_faults(scenario: Scenario, network: Network) -> list[TimedFault]:

@@ -102,7 +102,10 @@ class Result:
     @cached_property
     def path_shares_s(self) -> dict[str, float]:
         """Seconds of the critical path by what they went into; the parts add up to its length."""
-        return {name: ps / PS_PER_S for name, ps in shares(self.dag, self._path, self.raw.end_ps).items()}
+        parts = {name: ps / PS_PER_S for name, ps in shares(self.dag, self._path, self.raw.end_ps).items()}
+        if self.finished:  # the way of the last ACK: nobody computes or sends any more
+            parts["idle"] = parts.get("idle", 0.0) + max(0.0, self.end_s - sum(parts.values()))
+        return parts
 
     @cached_property
     def _path(self):

@@ -126,6 +126,8 @@ def _set(data: Any, key: str, value: Any) -> None:
                     data[step] = list(data[step])
             data = data[step]
         elif value is None and isinstance(data, dict):
+            if depth == 0 and step not in Scenario.model_fields:
+                raise ScenarioError(f"{key} is not a known key: {did_you_mean(step, Scenario.model_fields)}")
             data.pop(step, None)
         else:
             data[step] = value.given() if isinstance(value, Part) else value

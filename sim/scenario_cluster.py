@@ -34,11 +34,11 @@ SIZES_USED_BY = {
 
 
 def _rate(default: float | None, meaning: str, **rules: float) -> float:
-    return Field(default, description=f"Gb/s, {meaning}", le=100_000, **(rules or {"gt": 0}))
+    return Field(default, description=f"Gb/s, {meaning}", le=100_000, **(rules or {"ge": 0.001}))
 
 
 def _delay(default: float | None, meaning: str) -> float:
-    return Field(default, description=f"ns, {meaning}", ge=0, le=1e9)
+    return Field(default, description=f"ns, {meaning}", ge=0, le=1e8)
 
 
 def _count(default: int | None, meaning: str) -> int:

@@ -113,7 +113,7 @@ class Transport(Part):
         None, description="marking probability at ecn_kmax_kb (default: the controller's)", ge=0, le=1
     )
     ecn_reference_gbps: float = Field(
-        100.0, description="Gb/s at which the thresholds hold; they scale with the link", gt=0, le=100_000
+        100.0, description="Gb/s at which the thresholds hold; they scale with the link", ge=0.001, le=100_000
     )
     pfc: Literal["dynamic", "fixed", "off"] = Field(
         "dynamic", description="priority flow control: pausing upstream ports"
@@ -179,7 +179,7 @@ class Fault(Part):
     a: Node = Field(description="one end of the link: a node name or id")
     b: Node = Field(description="the other end")
     at_us: float = Field(0.0, description="us, when", ge=0, le=MAX_START_US)
-    rate_factor: float | None = Field(None, description="new rate over the built rate (degrade)", gt=0, le=1000)
+    rate_factor: float | None = Field(None, description="new rate over the built rate, 1 to recover (degrade)", ge=1e-3, le=1)
     probability: float | None = Field(None, description="packets lost, 0 to 1 (loss)", ge=0, lt=1)
 
     @model_validator(mode="after")

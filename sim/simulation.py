@@ -11,6 +11,7 @@ from sim.errors import LabError
 from sim.faults import Faults
 from sim.packet import state as memory
 from sim.packet.layout import NEED_FLOWS, NEED_PACKETS, NEVER, PFC_OFF
+from sim.packet.nic import RETRIES
 from sim.player.loop import FINISHED, LIMIT, STALLED, open_play, play
 from sim.player.tables import make_play
 from sim.result import RawRun, Result
@@ -18,7 +19,7 @@ from sim.scenario import Scenario
 from sim.units import PS_PER_S
 
 FLOW_SLOTS = 256
-DETOUR_HOPS = 6  # room for longer paths around a failed link
+DETOUR_HOPS = 64  # most links a detour around a failure may add
 PORT_SERIES_BYTES = 200_000_000  # the time series of all ports together
 
 
@@ -66,11 +67,12 @@ class Simulation:
             if self.case.settings.pfc != PFC_OFF:
                 used = np.unique(np.concatenate((used, used ^ 1)))
         self.used_ports = used
+        detour = min(DETOUR_HOPS, int((~self.case.network.node_is_host).sum())) if rerouting else 0
         settings = self.case.settings
         bins = min(settings.bins, max(32, PORT_SERIES_BYTES // (24 * max(1, used.size)) // 2 * 2))
         bin_shift = max(0, int(self._shortest_run_ps() // bins).bit_length() - 1)
         return memory.make_state(
-            self.case.network, settings._replace(bins=bins, bin_shift=bin_shift), used, int(lengths.max()) + (DETOUR_HOPS if rerouting else 0),
+            self.case.network, settings._replace(bins=bins, bin_shift=bin_shift), used, int(lengths.max()) + detour,
             max(4, min(FLOW_SLOTS, self.case.dag.n_flows)),
         )  # fmt: skip
 
@@ -209,8 +211,17 @@ class Simulation:
             full = np.zeros((ports, bins), values.dtype)
             full[used] = values[: used.size]
             series[f"series_{name}"] = full
+        self._carry_over(series["series_tx_bytes"])
         self._book_open_pauses(series["series_paused_ps"])
         return series
+
+    def _carry_over(self, tx_bytes: np.ndarray) -> None:
+        """The kernel books a packet where it starts: what a port cannot have sent within that bin belongs to the next."""
+        room = self.case.network.port_rate_bps * ((1 << int(self.state.g[0]["bin_shift"])) / (8 * PS_PER_S))
+        for b in range(tx_bytes.shape[1] - 1):
+            over = np.maximum(0, tx_bytes[:, b] - np.ceil(room)).astype(np.int64)
+            tx_bytes[:, b] -= over
+            tx_bytes[:, b + 1] += over
 
     def _book_open_pauses(self, paused_ps: np.ndarray) -> None:
         """Pauses that still last when the run ends count up to its end."""
@@ -254,10 +265,13 @@ class Simulation:
         g, live = self.state.g[0], self.state.flow[self.state.flow["flow_id"] >= 0]
         if len(live):
             flow = live[0]
+            gave_up = int((live["timeouts"] >= RETRIES).sum())
             where = f"flow {int(flow['flow_id'])} has {int(flow['packets'] - flow['acked_packets'])} packets unacknowledged"
             return (
                 f"the run cannot go on: {len(live)} flows never finish ({where}; {int(g['drops'] + g['losses'])} packets were lost "
                 f"and {int(g['timeouts'])} timeouts passed)"
+                + f"; {gave_up} gave up after {RETRIES} timeouts in a row: a longer transport.retransmit_timeout_us "
+                "outlasts an outage" * (gave_up > 0)
             )
         try:
             self.case.dag.validate()

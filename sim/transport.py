@@ -38,12 +38,12 @@ def marking_thresholds(transport: Transport, network: Network) -> tuple[np.ndarr
     )
 
 
-def check_buffers(transport: Transport, network: Network, fastest_bps: np.ndarray | None = None) -> None:
+def check_buffers(transport: Transport, network: Network) -> None:
     """Refuse a buffer that cannot hold its PFC thresholds and headroom: a lossless class never drops."""
     if transport.pfc == "off":
         return
     wire = transport.payload_bytes + transport.header_bytes + CONTROLLERS[transport.congestion_control].DATA_TELEMETRY_BYTES
-    rooms = headroom_bytes(network.port_rate_bps if fastest_bps is None else fastest_bps, network.port_delay_ps, wire)
+    rooms = headroom_bytes(network.port_rate_bps, network.port_delay_ps, wire)
     headroom = np.bincount(network.port_dst, weights=rooms, minlength=network.n_nodes)
     degree = np.bincount(network.port_dst, minlength=network.n_nodes)
     each = PFC_RESERVE_BYTES if transport.pfc == "dynamic" else transport.pfc_xoff_kb * BYTES_PER_KB
@@ -73,14 +73,13 @@ def kernel_settings(
     int_multi: int = NS3_INT_MULTI,
     var_window: bool | None = None,
     rate_bound: bool = True,
-    fastest_bps: np.ndarray | None = None,
 ) -> Settings:
     """Settings of the packet kernel for this transport on this network.
 
     `may_lose`: the scenario has lossy or failing links, so that lost packets must be timed. `thresholds`,
     `int_multi`, `var_window`, `rate_bound` take the place of the controller's own, for foreign files.
     """
-    check_buffers(transport, network, fastest_bps)
+    check_buffers(transport, network)
     module = CONTROLLERS[transport.congestion_control]
     kmin, kmax, pmax = thresholds if thresholds is not None else marking_thresholds(transport, network)
     exact = transport.int_telemetry == "exact"
@@ -111,7 +110,6 @@ def kernel_settings(
         has_loss=bool(may_lose or transport.pfc == "off" or (network.port_loss > 0).any() or is_long_haul(network).any()),
         seed=simulation.seed,
         bins=simulation.sample_bins + simulation.sample_bins % 2,
-        fastest_bps=fastest_bps,
     )
 
 

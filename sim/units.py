@@ -22,9 +22,15 @@ _RATE = re.compile(_NUMBER + r"([kKMGT]?)(bps|b/s|Bps|B/s)")
 _TIME = re.compile(_NUMBER + r"(s|ms|us|ns|ps)")
 
 
+LARGEST_EXPONENT = 40  # beyond any size, rate or time: what follows checks ranges
+
+
 def _scaled(value: float | int | str | Decimal, factor: int) -> int:
     """`value` x `factor` to the nearest integer, exactly for what a decimal number can say."""
-    return round(Fraction(Decimal(str(value))) * factor)
+    number = Decimal(str(value))
+    if number and abs(number.adjusted()) > LARGEST_EXPONENT:
+        return 0 if number.adjusted() < 0 else (1 if number > 0 else -1) * 10**LARGEST_EXPONENT
+    return round(Fraction(number) * factor)
 
 
 def ps_from_s(seconds: float) -> int:

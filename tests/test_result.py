@@ -106,7 +106,7 @@ def test_critical_path_is_in_order_and_its_parts_add_up(gpt):
     assert (path["end_s"].shift() + path["idle_s"]).dropna().tolist() == pytest.approx(
         path["start_s"].iloc[1:].tolist()
     )
-    assert sum(gpt.path_shares_s.values()) == pytest.approx(path["end_s"].iloc[-1])
+    assert sum(gpt.path_shares_s.values()) == pytest.approx(gpt.end_s), "the last ACK's way included"
 
 
 def test_utilisation_of_the_last_short_bin_counts_its_own_length():

@@ -56,6 +56,8 @@ def choose_window(result) -> tuple[float, float]:
     """The stretch of time drawn; bars too short to see are merged, so a narrow stretch shows more."""
     scale, unit = time_unit(result.end_s)
     end = result.end_s / scale
+    if not end > 0:
+        return 0.0, result.end_s
     first, last = st.session_state.get(WINDOW) or (0.0, end)
     st.session_state[WINDOW] = (min(first, end), min(last, end)) if last > first else (0.0, end)
     first, last = st.slider(

@@ -97,6 +97,8 @@ def check_outputs(**paths: str | None) -> None:
     if len(to_stdout) > 1:
         raise UsageError(f"{' and '.join(to_stdout)} cannot both go to standard output; give one of them a file name")
     for option, path in given.items():
+        if not path:
+            raise UsageError(f"{option} needs a name that is not empty")
         if path == "-":
             continue
         target = Path(path)

@@ -25,7 +25,7 @@ PARAMETERS = (
     Parameter("increase_interval_us", 300.0, "us", "RP_TIMER of the HPCC simulator's runner"),
     Parameter("additive_mbps", 20.0, "Mb/s", "RATE_AI of the HPCC simulator's runner at 100 Gb/s; scaled with the line rate"),
     Parameter("hyper_mbps", 200.0, "Mb/s", "RATE_HAI of the HPCC simulator's runner at 100 Gb/s; scaled with the line rate"),
-    Parameter("recovery_stages", 1.0, "1", "FAST_RECOVERY_TIMES, HPCC simulator"),
+    Parameter("recovery_stages", 1.0, "stages", "FAST_RECOVERY_TIMES, HPCC simulator"),
     Parameter("min_rate_mbps", 1000.0, "Mb/s", "MIN_RATE of the HPCC simulator's runner"),
     Parameter("clamp_target", 0.0, "0 or 1", "CLAMP_TARGET_RATE, HPCC simulator"),
 )

@@ -24,6 +24,17 @@ PARAMETER_ROW = np.dtype(
 )
 
 
+_LEGAL = {"us": (1e-3, 1e6), "Mb/s": (0.0, 1e7), "1": (0.0, 1.0), "0 or 1": (0.0, 1.0), "packets": (1e-3, 1e6)}
+_COUNTS = (0.0, 1e6)
+
+
+def bounds(parameter) -> tuple[float, float]:
+    """Least and greatest legal value of a parameter, in its unit; a flow's least rate is never nothing."""
+    if parameter.name.startswith("min_rate"):
+        return 1.0, 1e7
+    return _LEGAL.get(parameter.unit, _COUNTS)
+
+
 def parameter_row(controller: str, overrides: dict[str, float] | None = None) -> np.ndarray:
     """One record of every controller's parameters in kernel units (ps, bit/s), `overrides` applied.
 
@@ -40,8 +51,12 @@ def parameter_row(controller: str, overrides: dict[str, float] | None = None) ->
             raise ScenarioError(
                 f"transport.parameters.{name}: {controller} has no such parameter; {did_you_mean(name, known)}"
             )
-        if not np.isfinite(value) or value < 0:
-            raise ScenarioError(f"transport.parameters.{name} = {value}: must be a finite number of at least 0")
+        low, high = bounds(known[name])
+        if not low <= value <= high:
+            nearest = low if not value > low else high
+            raise ScenarioError(
+                f"transport.parameters.{name} = {value:g}: must be from {low:g} to {high:g} {known[name].unit}; the nearest is {nearest:g}"
+            )
         field, scale = _kernel_field(CONTROLLERS[controller], known[name])
         row[0][field] = value * scale
     return row

@@ -7,6 +7,7 @@ from sim.packet.flows import count_ports, join_ring, leave_ring, wake_nic, write
 from sim.packet.layout import NEVER, PAUSE, RESUME
 from sim.packet.pool import free_packet
 from sim.packet.port import can_start, is_priority
+from sim.packet.queue_pair import timeout_of
 from sim.packet.switch import release, send_control, should_resume
 from sim.packet.wheel import reschedule, unschedule
 
@@ -124,5 +125,5 @@ def take_path(s, i, ports, ack_ports, now):
     count_ports(s, int64(F.region), 1)
     if moved:
         join_ring(s, i)
-        s.port[F.nic].timeout_at = min(s.port[F.nic].timeout_at, now + s.g[0].timeout_ps)
+        s.port[F.nic].timeout_at = min(s.port[F.nic].timeout_at, now + timeout_of(s.g[0], F))
     wake_nic(s, int64(F.nic), now, F.order)

@@ -141,6 +141,7 @@ def start_flow(s, table, f, now):
     g.active_flows += 1
     F.size_bytes = table.size_bytes[f]
     F.packets = (F.size_bytes + g.payload - 1) // g.payload
+    g.unsent_packets += F.packets
     F.next_packet = 0
     F.acked_packets = 0
     F.next_at = now

@@ -105,6 +105,7 @@ GLOBAL = np.dtype(
         ("var_window", "u1"), ("rate_bound", "u1"),
         ("seed", "i8"), ("timeout_ps", "i8"), ("telemetry_tx_quantum", "i8"), ("telemetry_queue_quantum", "i8"), ("telemetry_flows", "i8"),
         ("hops_max", "i8"), ("region_size", "i8"), ("bin_shift", "i8"), ("bins", "i8"), ("resume_below", "i8"), ("min_wire_bytes", "i8"),
+        ("unsent_packets", "i8"),
         ("mid_window", "i8"), ("touched", "i8"), ("walked", "i8"), ("window_end", "i8"), ("busy_until", "i8"), ("tie_depth", "i8"), ("ancestry_packets", "i8"),
         *PARAMETER_ROW.descr,
     ]

@@ -189,8 +189,8 @@ def end_departures(s):
 def room_for_window(s):
     """Whether the pool can take whatever one window may send."""
     g = s.g[0]
-    frames = g.width * 1e-12 * g.sending_bps / (8.0 * g.payload)
-    return g.free_packets > frames + 4 * g.sending_ports + g.active_flows
+    frames = g.width * 1e-12 * g.sending_bps / (8.0 * g.payload) + 2 * g.sending_ports + g.active_flows
+    return g.free_packets > min(frames, float(g.unsent_packets))
 
 
 @kernel

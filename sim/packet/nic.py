@@ -8,7 +8,7 @@ from sim.packet.inbox import append_inbox, merge_runs
 from sim.packet.layout import ACKED, DATA, NACK, NEVER, PAUSE
 from sim.packet.pool import free_packet
 from sim.packet.port import is_idle, set_paused
-from sim.packet.queue_pair import go_back, make_data, may_send
+from sim.packet.queue_pair import go_back, make_data, may_send, timeout_of
 from sim.packet.receiver import emit, receive_data
 from sim.packet.ties import packet_row, recall, record, timer_row, transmitter_row
 from sim.packet.wheel import reschedule
@@ -95,7 +95,9 @@ def receive_ack(s, p, k, now):
     if F.done == 0:
         if K.number > F.acked_packets:
             F.acked_packets = K.number
-            F.next_packet = max(F.next_packet, K.number)
+            if K.number > F.next_packet:
+                s.g[0].unsent_packets -= K.number - F.next_packet
+                F.next_packet = K.number
             F.progress_at = now
             F.timeouts = 0
         dispatch.catch_up(s, i, now)
@@ -122,14 +124,14 @@ def time_out(s, p, now):
     while i >= 0:
         F = s.flow[i]
         if F.done == 0 and F.acked_packets < F.next_packet and F.timeouts < RETRIES:
-            if F.progress_at + g.timeout_ps <= now:
+            if F.progress_at + timeout_of(g, F) <= now:
                 F.progress_at = now
                 F.timeouts += 1
                 g.timeouts += 1
                 go_back(s, i)
                 look_again(s, p, i, False, now, now)
             else:
-                soonest = min(soonest, F.progress_at + g.timeout_ps)
+                soonest = min(soonest, F.progress_at + timeout_of(g, F))
         i = int64(F.qp_next)
         if i == first:
             break

@@ -8,6 +8,7 @@ from sim.jit import kernel
 from sim.packet.layout import ASK, DATA, LAST
 from sim.packet.pool import take_packet
 
+TIMEOUT_ROUND_TRIPS = 4
 SCALE_BITS = 10  # keeps window x rate within int64 for windows past 16 MiB
 
 
@@ -21,6 +22,12 @@ def window_open(g, F):
         window = max(int64(1), window * (F.rate_bps >> SCALE_BITS) // (F.line_bps >> SCALE_BITS) if window >> 24 else window * F.rate_bps // F.line_bps)
     outstanding = payload_sent(F, F.next_packet, g.payload) - payload_sent(F, F.acked_packets, g.payload)
     return outstanding < window
+
+
+@kernel
+def timeout_of(g, F):
+    """How long a queue pair waits for an ACK: never less than a few round trips of its path."""
+    return max(g.timeout_ps, TIMEOUT_ROUND_TRIPS * F.base_rtt_ps)
 
 
 @kernel
@@ -66,9 +73,10 @@ def make_data(s, p, i, now):
     F.in_flight += 1
     F.last_wire_bytes = K.wire_bytes
     g.data_packets += 1
+    g.unsent_packets -= 1
     F.next_at = now + pacing_ps(g, F.last_wire_bytes, F.rate_bps) if g.rate_bound else now
     if g.has_loss:
-        P.timeout_at = min(P.timeout_at, F.progress_at + g.timeout_ps)
+        P.timeout_at = min(P.timeout_at, F.progress_at + timeout_of(g, F))
     return k
 
 
@@ -78,6 +86,7 @@ def go_back(s, i):
     F = s.flow[i]
     again = F.next_packet - F.acked_packets
     F.retransmits += again
+    s.g[0].unsent_packets += again
     s.g[0].retransmits += again
     F.next_packet = F.acked_packets
     F.requested = F.acked_packets

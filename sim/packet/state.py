@@ -21,7 +21,6 @@ HEADROOM_PACKETS = 4  # packets on the wire and in the making at both ends of a 
 class Settings(NamedTuple):
     """What the kernel needs to know of transport and clock; units in the names.
 
-    `fastest_bps`: per port, the highest rate it will have (None: as built).
     `kmin_bytes`, `kmax_bytes`, `pmax`: per port (kmin >= kmax marks sharply). `parameters` is the
     row of `sim.congestion.registry.parameter_row`.
     """
@@ -52,7 +51,6 @@ class Settings(NamedTuple):
     bins: int = 256
     bin_shift: int = 20
     always_careful: bool = False
-    fastest_bps: np.ndarray | None = None
 
 
 def records(count, dtype):
@@ -77,9 +75,9 @@ def min_wire_bytes(settings) -> int:
     return min(PAUSE_FRAME_BYTES, settings.ack_bytes, settings.header_bytes + 1)
 
 
-def _lookahead_ps(network, settings, fastest_bps):
+def _lookahead_ps(network, settings):
     """int64[P]: the soonest that anything sent on a link can reach its far end, the shorter of both directions."""
-    frame = min_wire_bytes(settings) * 8 * 10**12 // fastest_bps
+    frame = min_wire_bytes(settings) * 8 * 10**12 // network.port_rate_bps
     if settings.whole_ns:
         frame = frame // 1000 * 1000
     ahead = network.port_delay_ps + frame
@@ -101,7 +99,7 @@ def headroom_bytes(rate_bps, delay_ps, wire_bytes):
     Three one-way bandwidth-delay products as in the HPCC simulator, but never less than the two that are
     in flight and a few packets being sent on either side. A long-haul link has no such room: it can lose.
     """
-    in_flight = rate_bps // 8 * (delay_ps // 1000) // 10**9
+    in_flight = np.floor(rate_bps / 8 * (delay_ps / 1e12)).astype(np.int64)
     lossless = np.maximum(HEADROOM_DELAYS * in_flight, 2 * in_flight + HEADROOM_PACKETS * wire_bytes)
     return np.where(in_flight > LONG_HAUL_BYTES, HEADROOM_PACKETS * wire_bytes, lossless)
 
@@ -185,19 +183,18 @@ def make_state(network, settings: Settings, used_ports: np.ndarray, hops_max: in
     P = network.port_src.size
     g = _settings_row(settings, hops_max)
     row = g[0]
-    fastest = network.port_rate_bps if settings.fastest_bps is None else settings.fastest_bps
     port = records(P, layout.PORT)
     _fill_ports(network, port, settings)
-    port["headroom_bytes"] = headroom_bytes(fastest, network.port_delay_ps, settings.payload_bytes + settings.header_bytes)
+    port["headroom_bytes"] = headroom_bytes(network.port_rate_bps, network.port_delay_ps, settings.payload_bytes + settings.header_bytes)
     node = records(network.n_nodes, layout.NODE)
     _fill_nodes(network, node, port, settings)
-    lookaheads, port["speed_class"] = _classes(_lookahead_ps(network, settings, fastest))
+    lookaheads, port["speed_class"] = _classes(_lookahead_ps(network, settings))
     speeds = records(lookaheads.size, layout.SPEED)
     speeds["lookahead_ps"] = lookaheads
     row["width"] = lookaheads[-1]
     used_nics = used_ports[port["is_nic"][used_ports] > 0]
     row["sending_ports"] = used_nics.size + (used_ports.size if settings.pfc != PFC_OFF else 0)
-    row["sending_bps"] = float(fastest[used_nics].sum())
+    row["sending_bps"] = float(port["rate_bps"][used_nics].sum())
     port["bin_row"][used_ports] = np.arange(used_ports.size) * settings.bins
     flow = records(flow_slots, layout.FLOW)
     flow["flow_id"] = -1

@@ -42,7 +42,7 @@ def most_pause_frames(s, n):
         q = s.port[m].by_node
         bits = g.width * 1e-12 * (s.port[q].rate_bps + s.port[q ^ 1].rate_bps)
         frames += int64(bits / (8.0 * g.min_wire_bytes)) + 4
-    return frames
+    return min(frames, (2 * N.arriving_bytes + N.used_bytes) // g.min_wire_bytes + 4)
 
 
 @kernel

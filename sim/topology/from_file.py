@@ -7,7 +7,7 @@ from sim.topology.network import FABRIC, HOST, LEAF, SPINE, Network
 from sim.units import parse_rate_bps, parse_time_ps
 
 LINK = "a link is: src dst rate delay loss, like 0 2 100Gbps 1us 0"
-MAX_NODES = 1_000_000
+MAX_NODES = 100_000
 
 
 def network_from_text(text: str, file: str = "topology", gpus_per_node: int = 8) -> Network:

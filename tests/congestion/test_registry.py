@@ -39,5 +39,5 @@ def test_a_wrong_name_is_answered_with_the_nearest():
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
 def test_a_senseless_value_is_refused(value):
-    with pytest.raises(ScenarioError, match=r"parameters\.gain = .*: must be a finite number of at least 0"):
+    with pytest.raises(ScenarioError, match=r"parameters\.gain = .*: must be from 0 to 1"):
         parameter_row("dcqcn", {"gain": value})

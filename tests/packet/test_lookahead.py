@@ -2,8 +2,7 @@
 
 import pytest
 
-from sim.simulation import Simulation
-from tests.packet.lab import US, counter, delivered_ps, fct_ps, port, ps, scenario, simulate
+from tests.packet.lab import US, counter, delivered_ps, fct_ps, simulate
 
 T = 83_840
 
@@ -46,45 +45,3 @@ def test_packets_left_on_a_fast_path_keep_their_times_when_their_flow_has_moved_
     assert counter(sim, "losses") == 0
     # two links of 1 us and four of 10 ns; 83.84 ns twice, 200 x 838.4 ns at 10 Gb/s, 83.84 ns three times
     assert delivered_ps(sim) == [2_040_000 + 2 * T + 200 * 838_400 + 3 * T]
-
-
-def test_links_made_faster_than_they_were_built():
-    # 3 - 4 - 5 was built for 1 Gb/s and is a thousand times as fast; 0's packet is at 5 at 1.1006 us, 2's at 1.10384 us: 0's goes first
-    links = [(0, 3, 100, 1000), (3, 4, 1, 0), (4, 5, 1, 0), (5, 1, 100, 1000), (2, 5, 100, 1020)]
-    faster = [
-        {"kind": "degrade", "a": a, "b": b, "at_us": 0, "rate_factor": 1000.0} for a, b in (("3", "4"), ("4", "5"))
-    ]
-    sim = simulate(links, [(0, 1, 1000, 1.0), (2, 1, 1000, 1.0)], hosts=3, faults=faster)
-    first = US + US + T + 2 * ps(1048, 1000) + T + US
-    assert delivered_ps(sim) == [first, first + T]
-
-
-def test_parallel_lines_carry_what_their_number_allows():
-    # four hosts a side, four lines of 25 Gb/s between the switches; how flows share them is the hash's affair
-    links = [(host, 8 + host // 4, 100, 1000) for host in range(8)] + [(8, 9, 25, 1000)] * 4
-    sim = simulate(links, [(host, host + 4, 25_000) for host in range(4)] * 3, hosts=8)
-    lines = sim.case.network.ports_between(8, 9)
-    carried = sim.state.port["tx_packets"][lines]
-    assert carried.sum() == 300 and (carried % 25 == 0).all()
-    assert (carried > 0).sum() >= 2
-    # the busiest line works without a gap from the first packet on
-    assert max(delivered_ps(sim)) == 3 * US + T + int(carried.max()) * 4 * T + T
-
-
-def test_four_parallel_lines_are_four_times_as_much_as_one():
-    links = [(host, 8 + host // 4, 100, 1000) for host in range(8)] + [(8, 9, 25, 1000)] * 4
-    given = scenario(links, [(host, host + 4, 25_000) for host in range(4)], hosts=8)
-    for seed in range(100):
-        sim = Simulation(given.replace("cluster.ecmp_seed", seed))
-        sim.advance(10**9)
-        if (sim.state.port["tx_packets"][sim.case.network.ports_between(8, 9)] == 25).all():
-            assert max(delivered_ps(sim)) == 3 * US + T + 25 * 4 * T + T
-            return
-    pytest.fail("no seed spreads four flows over four lines")  # a chance of 1 - 4!/4^4 each
-
-
-def test_windows_stay_few_where_links_are_long():
-    sim = simulate([(0, 2, 100, 1000), (1, 2, 100, 1000)], [(0, 1, 1_000_000)])
-    # 88 us in windows of 1 us and a pause frame
-    assert counter(sim, "windows") < 100
-    assert port(sim, 0, 2)["tx_packets"] == 1000

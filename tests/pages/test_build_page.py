@@ -49,7 +49,7 @@ def test_an_edit_changes_scenario_and_link_and_can_be_undone(app):
         ("gpt-7b-64", "Workload", "Pipeline stages (PP)", 5, "parallelism.pp = 5: must divide model.layers = 36"),
         ("gpt-7b-64", "Workload", "Data parallel (DP)", 23, "the nearest that work"),
         ("incast-16", "Cluster", "GPUs", 1, "cluster.gpus = 1: must be at least 2"),
-        ("incast-16", "Cluster", "NIC speed (Gb/s)", -100.0, "cluster.nic_gbps = -100.0: must be more than 0"),
+        ("incast-16", "Cluster", "NIC speed (Gb/s)", -100.0, "cluster.nic_gbps = -100.0: must be at least 0.001"),
         ("incast-16", "Workload", "Receiving GPU", 99, "traffic.receiver = 99: there is no such GPU"),
         ("incast-16", "Transport", "ECN kmin (kB)", 9000.0, "transport.ecn_kmin_kb = 9000: must be at most"),
         ("incast-16", "Transport", "Payload per packet (B)", 0, "transport.payload_bytes = 0: must be at least 1"),

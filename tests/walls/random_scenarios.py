@@ -75,7 +75,7 @@ def fault_lists(draw, links):
         where = {"a": str(a), "b": str(b)}
         kind = draw(st.sampled_from(("degrade", "loss", "link-down")))
         if kind == "degrade":
-            found.append({**where, "kind": kind, "at_us": at, "rate_factor": draw(st.sampled_from((0.1, 0.5, 3.0)))})
+            found.append({**where, "kind": kind, "at_us": at, "rate_factor": draw(st.sampled_from((0.1, 0.5, 1.0)))})
         elif kind == "loss":
             found.append({**where, "kind": kind, "at_us": at, "probability": draw(st.sampled_from((0.01, 0.2)))})
         else:

@@ -13,7 +13,7 @@ def show_time(seconds: float) -> str:
 
 def plain(text: str) -> str:
     """Text that others wrote, safe in Markdown: no link or image in it is followed or fetched."""
-    return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]").replace("<", "\\<")
+    return "".join("\\" + letter if letter in "\\[]<$`*" else letter for letter in text)
 
 
 def file_stem(name: str) -> str:
