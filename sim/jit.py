@@ -8,7 +8,9 @@ after a hash of all sources under `sim/` that can be compiled.
 import functools
 import hashlib
 import os
+import shutil
 import tempfile
+import time
 from pathlib import Path
 
 import numba
@@ -16,6 +18,9 @@ from numba import config
 from numba.core.codegen import CPUCodeLibrary
 
 KERNEL_ROOMS = ("jit.py", "congestion", "packet", "player", "topology", "workload", "critical_path.py")
+
+
+KEEP_UNUSED_S = 30 * 86400  # kernels of other versions of the sources
 
 
 def _kernel_sources():
@@ -41,6 +46,10 @@ def _cache_directory() -> Path:
     directory = base / "wormhole-lab" / f"kernel-{source_fingerprint()}"
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        os.utime(directory)
+        for other in directory.parent.glob("kernel-*"):
+            if other.stat().st_mtime < time.time() - KEEP_UNUSED_S:
+                shutil.rmtree(other, ignore_errors=True)
     except OSError:
         directory = Path(tempfile.mkdtemp(prefix="wormhole-lab-"))
     return directory

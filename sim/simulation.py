@@ -151,7 +151,7 @@ class Simulation:
         fraction = min(1.0, hops / expected) if self.case.dag.n_flows else 1 - tasks_left / max(1, self.case.dag.n_nodes)
         if self.status == "finished":
             fraction = 1.0
-        spent = self.cpu_s["kernel"]
+        spent = self.wall_s
         return Progress(
             fraction=fraction, sim_time_s=self.end_ps / PS_PER_S, packet_hops=hops, packet_hops_expected=expected,
             flows_finished=int(self.plan.p[0]["finished_flows"]), flows_total=self.case.dag.n_flows,
