@@ -73,8 +73,8 @@ def count_ports(s, region, change):
             continue
         P = s.port[p]
         P.flows += change
-        s.speeds[P.speed_class].flows += change
-        if change > 0 and s.speeds[P.speed_class].lookahead_ps < g.width:
+        s.events[P.speed_class].speed_flows += change
+        if change > 0 and s.events[P.speed_class].lookahead_ps < g.width:
             g.refit = 1
         if P.flows == 0:
             P.telemetry_bytes = 0

@@ -83,19 +83,19 @@ TELEMETRY = np.dtype([("time_ps", "i8"), ("tx_bytes", "i8"), ("queue_bytes", "i8
 
 DUE = np.dtype([("at", "i8"), ("next", "i4"), ("prev", "i4"), ("bucket", "i4"), ("pad", "i4")])
 
-EVENT = np.dtype([("flow_id", "i8"), ("slot", "i8"), ("at", "i8"), ("kind", "i8")])
-
 BIN = np.dtype([("tx_bytes", "i8"), ("max_queue", "i4"), ("marks", "i4"), ("paused_ps", "i8")])
 
 SORT = np.dtype([("order", "i4"), ("other", "i4"), ("run", "i4"), ("pad", "i4"), ("cut", "i8")])
 TODO = np.dtype([("link", "i4"), ("port", "i4"), ("node", "i4"), ("entry", "i4")])
-SPEED = np.dtype([("lookahead_ps", "i8"), ("flows", "i8")])
+EVENT = np.dtype(  # what the instant brought; beside it, the lookahead classes in ascending order
+    [("event_flow", "i8"), ("event_slot", "i4"), ("event_kind", "i4"), ("lookahead_ps", "i8"), ("speed_flows", "i8")]
+)
 
 GLOBAL = np.dtype(
     [
         ("now", "i8"), ("wheel_start", "i8"), ("width", "i8"), ("cursor", "i8"), ("in_wheel", "i8"), ("in_far", "i8"), ("bucket_zero", "i8"),
         ("free_packet", "i8"), ("free_packets", "i8"), ("free_flow", "i8"), ("free_flows", "i8"), ("free_region", "i8"), ("free_regions", "i8"),
-        ("cut_count", "i8"), ("events", "i8"), ("entries", "i8"), ("active_flows", "i8"), ("departing", "i8"), ("refit", "i8"),
+        ("cut_count", "i8"), ("events", "i8"), ("entries", "i8"), ("active_flows", "i8"), ("departing", "i8"), ("refit", "i8"), ("speed_classes", "i8"),
         ("sending_ports", "i8"), ("sending_bps", "f8"), ("windows", "i8"),
         ("packet_hops", "i8"), ("data_packets", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"), ("losses", "i8"),
         ("retransmits", "i8"), ("timeouts", "i8"),
@@ -111,11 +111,11 @@ GLOBAL = np.dtype(
     ]
 )  # fmt: skip
 
-State = namedtuple("State", "g port packet flow node due sort todo paths telemetry ancestry events speeds bins")
+State = namedtuple("State", "g port packet flow node due sort todo paths telemetry ancestry events bins")
 State.__doc__ = """All that a packet simulation is at one instant.
 
 `g`: one GLOBAL record. `port`, `packet`, `flow`, `node`: a record per thing. `due`: two calendar entries per
 port and one per bucket. `sort`, `todo`: scratch. `paths`: int32, regions of flows' paths. `telemetry`: rows of
-packets, then of flows. `ancestry`: int64, see ties.py. `events`: what the instant brought. `speeds`: lookahead
-classes. `bins`: time series of the ports, row by row.
+packets, then of flows. `ancestry`: int64, see ties.py. `events`: what the instant
+brought, and lookahead classes. `bins`: time series of the ports, row by row.
 """

@@ -176,8 +176,8 @@ def end_departures(s):
     """Take acknowledged flows out of their NIC's ring; they leave once the network holds nothing of them."""
     g = s.g[0]
     for j in range(g.events):
-        if s.events[j].kind == ACKED:
-            i = s.events[j].slot
+        if s.events[j].event_kind == ACKED:
+            i = int64(s.events[j].event_slot)
             leave_ring(s, i)
             s.flow[i].qp_next = g.departing
             g.departing = i

@@ -12,10 +12,9 @@ def emit(s, i, kind, now):
     """Report that flow slot `i` has been delivered or acknowledged."""
     g = s.g[0]
     E = s.events[g.events]
-    E.flow_id = s.flow[i].flow_id
-    E.slot = i
-    E.at = now
-    E.kind = kind
+    E.event_flow = s.flow[i].flow_id
+    E.event_slot = i
+    E.event_kind = kind
     g.events += 1
 
 

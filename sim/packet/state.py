@@ -189,8 +189,9 @@ def make_state(network, settings: Settings, used_ports: np.ndarray, hops_max: in
     node = records(network.n_nodes, layout.NODE)
     _fill_nodes(network, node, port, settings)
     lookaheads, port["speed_class"] = _classes(_lookahead_ps(network, settings))
-    speeds = records(lookaheads.size, layout.SPEED)
-    speeds["lookahead_ps"] = lookaheads
+    events = records(max(2 * flow_slots, lookaheads.size) + 2, layout.EVENT)
+    events["lookahead_ps"][: lookaheads.size] = lookaheads
+    row["speed_classes"] = lookaheads.size
     row["width"] = lookaheads[-1]
     used_nics = used_ports[port["is_nic"][used_ports] > 0]
     row["sending_ports"] = used_nics.size + (used_ports.size if settings.pfc != PFC_OFF else 0)
@@ -215,10 +216,10 @@ def make_state(network, settings: Settings, used_ports: np.ndarray, hops_max: in
     row["telemetry_flows"] = packets * hops
     return State(
         g=g, port=port, packet=packet, flow=flow, node=node, due=due,
-        sort=records(packets + 2, layout.SORT), todo=records(2 * P + 2, layout.TODO), paths=paths,
+        sort=records(packets + 2, layout.SORT), todo=records(2 * P + 2, layout.TODO), events=events, paths=paths,
         telemetry=records((packets + flow_slots) * hops + 1, layout.TELEMETRY),
-        ancestry=np.zeros((1 + 2 * P + packets) * depth + 1, np.int64), events=records(2 * flow_slots + 2, layout.EVENT),
-        speeds=speeds, bins=records(max(1, used_ports.size) * settings.bins, layout.BIN),
+        ancestry=np.zeros((1 + 2 * P + packets) * depth + 1, np.int64),
+        bins=records(max(1, used_ports.size) * settings.bins, layout.BIN),
     )  # fmt: skip
 
 
@@ -252,7 +253,7 @@ def grow_flows(s: State, needed: int) -> State:
     flow["qp_next"][old:] = nexts
     g["free_flow"] = old
     g["free_flows"] += new - old
-    s = s._replace(flow=flow, events=_longer(s.events, 2 * new + 2))
+    s = s._replace(flow=flow, events=_longer(s.events, max(s.events.size, 2 * new + 2)))
     return grow_regions(_grow_telemetry(s, s.packet.size, new), 2 * (new - old))
 
 

@@ -120,9 +120,9 @@ def fit_width(s):
     """Make the window the shortest lookahead of any port in use; every entry is sorted in anew."""
     g = s.g[0]
     width = g.width
-    for c in range(s.speeds.size):
-        if s.speeds[c].flows > 0:
-            width = s.speeds[c].lookahead_ps
+    for c in range(g.speed_classes):
+        if s.events[c].speed_flows > 0:
+            width = s.events[c].lookahead_ps
             break
     if width == g.width:
         return

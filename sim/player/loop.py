@@ -161,13 +161,13 @@ def handle_instant(s, d, now):
         if j < g.events:
             E = s.events[j]
             j += 1
-            node = p.tasks + E.flow_id
+            node = p.tasks + E.event_flow
             what = int64(END)
-            if E.kind != DELIVERED:
+            if E.event_kind != DELIVERED:
                 what = int64(ACKED_NOW)
-                F = s.flow[E.slot]
-                d.flow[E.flow_id].marks = F.marks
-                d.flow[E.flow_id].retransmits = F.retransmits
+                F = s.flow[E.event_slot]
+                d.flow[E.event_flow].marks = F.marks
+                d.flow[E.event_flow].retransmits = F.retransmits
         elif p.heap > 0 and d.heap[0].at <= now:
             code = pop_time(d)
             node = code >> 2
