@@ -5,7 +5,7 @@ import pytest
 
 from sim.packet import layout
 from sim.player import tables
-from tests.walls.runs import EVERY_CONTROLLER, arrays, fabric, finish, incast, run, simulation
+from tests.walls.runs import EVERY_CONTROLLER, arrays, differences, fabric, finish, incast, run, simulation
 
 
 @pytest.mark.parametrize("module", [layout, tables])
@@ -34,6 +34,17 @@ def test_a_pause_ends_with_the_queue_that_caused_it(spine):
     sim = finish(simulation(slow_uplink(kind="link-down", a="leaf0", b=spine, at_us=20)))
     assert sim.status == "finished", sim.result().notices
     assert not sim.state.port["ingress_bytes"].any() and not sim.state.port["headroom_used"].any()
+
+
+def test_what_an_outage_leaves_in_the_headroom_is_accounted_alike_with_and_without_care():
+    outage = [{"a": "1", "b": "2", "kind": kind, "at_us": at} for kind, at in (("link-down", 1.5), ("link-up", 2.0))]
+    data = {
+        "cluster": {"topology": "file", "graph": "3 1 2\n2\n0 2 7Gbps 0ns 0\n1 2 25Gbps 0ns 0\n"},
+        "traffic": {"pattern": "flows", "flows": [{"src": 1, "dst": 0, "bytes": 4096}]},
+        "transport": {"congestion_control": "none", "pfc": "fixed", "pfc_xoff_kb": 1, "retransmit_timeout_us": 400},
+        "faults": outage,
+    }
+    assert differences(run(data), run(data, careful=True)) == {}
 
 
 @pytest.mark.parametrize("control", EVERY_CONTROLLER)
