@@ -86,7 +86,7 @@ DUE = np.dtype([("at", "i8"), ("next", "i4"), ("prev", "i4"), ("bucket", "i4"), 
 BIN = np.dtype([("tx_bytes", "i8"), ("max_queue", "i4"), ("marks", "i4"), ("paused_ps", "i8")])
 
 SORT = np.dtype([("order", "i4"), ("other", "i4"), ("run", "i4"), ("pad", "i4"), ("cut", "i8")])
-TODO = np.dtype([("link", "i4"), ("port", "i4"), ("node", "i4"), ("entry", "i4")])
+LISTS = np.dtype([("link", "i4"), ("port", "i4"), ("node", "i4"), ("entry", "i4")])
 EVENT = np.dtype(  # what the instant brought; beside it, the lookahead classes in ascending order
     [("event_flow", "i8"), ("event_slot", "i4"), ("event_kind", "i4"), ("lookahead_ps", "i8"), ("speed_flows", "i8")]
 )

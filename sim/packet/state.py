@@ -216,7 +216,7 @@ def make_state(network, settings: Settings, used_ports: np.ndarray, hops_max: in
     row["telemetry_flows"] = packets * hops
     return State(
         g=g, port=port, packet=packet, flow=flow, node=node, due=due,
-        sort=records(packets + 2, layout.SORT), todo=records(2 * P + 2, layout.TODO), events=events, paths=paths,
+        sort=records(packets + 2, layout.SORT), todo=records(2 * P + 2, layout.LISTS), events=events, paths=paths,
         telemetry=records((packets + flow_slots) * hops + 1, layout.TELEMETRY),
         ancestry=np.zeros((1 + 2 * P + packets) * depth + 1, np.int64),
         bins=records(max(1, used_ports.size) * settings.bins, layout.BIN),
