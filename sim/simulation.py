@@ -204,7 +204,7 @@ class Simulation:
     def _series(self, bins: int) -> dict:
         ports = self.case.network.n_ports
         named = {"tx_bytes": "tx_bytes", "max_queue_bytes": "max_queue", "marks": "marks", "paused_ps": "paused_ps"}
-        used, by_port = self.used_ports, self.state.bins.reshape(-1, int(self.state.g[0]["bins"]))
+        used, by_port = self.used_ports, self.state.bins.reshape(int(self.state.g[0]["bins"]), -1).T
         series = {}
         for name, column in named.items():
             values = by_port[column][:, :bins]

@@ -5,8 +5,9 @@ from numpy import int64
 from sim.jit import entry, kernel
 from sim.packet.flows import count_ports, join_ring, leave_ring, wake_nic, write_path
 from sim.packet.layout import NEVER, PAUSE, RESUME
+from sim.packet.loop import coarsen_bins
 from sim.packet.pool import free_packet
-from sim.packet.port import can_start, is_priority
+from sim.packet.port import book_pause, can_start, is_priority
 from sim.packet.queue_pair import timeout_of
 from sim.packet.switch import release, send_control, should_resume
 from sim.packet.wheel import reschedule, unschedule
@@ -71,6 +72,8 @@ def _resume_ingresses(s, n, now):
 @entry
 def take_down(s, ports, now):
     """The links behind `ports` fail: what is queued for them and in flight on them is lost; pauses end."""
+    while (now >> s.g[0].bin_shift) >= s.g[0].bins:
+        coarsen_bins(s)
     for j in range(ports.size):
         p = int64(ports[j])
         P = s.port[p]
@@ -88,9 +91,12 @@ def take_down(s, ports, now):
         if P.paused:
             P.paused = 0
             P.paused_ps += now - P.paused_since
+            book_pause(s, p, P.paused_since, now)
         if P.ingress_paused:
             P.ingress_paused = 0
             s.node[P.far_node].paused_ingresses -= 1
+            P.ingress_bytes += P.headroom_used
+            P.headroom_used = 0
         if not P.is_nic:
             unschedule(s, 2 * p + 1)
             _resume_ingresses(s, int64(P.node), now)

@@ -104,7 +104,7 @@ GLOBAL = np.dtype(
         ("ack_priority", "u1"), ("whole_ns", "u1"), ("has_loss", "u1"), ("telemetry", "u1"), ("pfc", "u1"), ("always_careful", "u1"),
         ("var_window", "u1"), ("rate_bound", "u1"),
         ("seed", "i8"), ("timeout_ps", "i8"), ("telemetry_tx_quantum", "i8"), ("telemetry_queue_quantum", "i8"), ("telemetry_flows", "i8"),
-        ("hops_max", "i8"), ("region_size", "i8"), ("bin_shift", "i8"), ("bins", "i8"), ("resume_below", "i8"), ("min_wire_bytes", "i8"),
+        ("hops_max", "i8"), ("region_size", "i8"), ("bin_shift", "i8"), ("bins", "i8"), ("bin_rows", "i8"), ("resume_below", "i8"), ("min_wire_bytes", "i8"),
         ("unsent_packets", "i8"),
         ("mid_window", "i8"), ("touched", "i8"), ("walked", "i8"), ("window_end", "i8"), ("busy_until", "i8"), ("tie_depth", "i8"), ("ancestry_packets", "i8"),
         *PARAMETER_ROW.descr,
@@ -117,5 +117,6 @@ State.__doc__ = """All that a packet simulation is at one instant.
 `g`: one GLOBAL record. `port`, `packet`, `flow`, `node`: a record per thing. `due`: two calendar entries per
 port and one per bucket. `sort`, `todo`: scratch. `paths`: int32, regions of flows' paths. `telemetry`: rows of
 packets, then of flows. `ancestry`: int64, see ties.py. `events`: what the instant
-brought, and lookahead classes. `bins`: time series of the ports, row by row.
+brought, and lookahead classes. `bins`: time series, bin by bin, so that the
+present bin of all ports lies together.
 """

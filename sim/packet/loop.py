@@ -24,12 +24,12 @@ from sim.packet.wire import is_lost
 def coarsen_bins(s):
     """Halve the time resolution of the port series: pairs of bins become one."""
     g = s.g[0]
-    bins = g.bins
-    for row in range(0, s.bins.size, bins):
-        for b in range(bins // 2):
-            A = s.bins[row + 2 * b]
-            B = s.bins[row + 2 * b + 1]
-            C = s.bins[row + b]
+    rows = g.bin_rows
+    for b in range(g.bins // 2):
+        for row in range(rows):
+            A = s.bins[2 * b * rows + row]
+            B = s.bins[(2 * b + 1) * rows + row]
+            C = s.bins[b * rows + row]
             tx = A.tx_bytes + B.tx_bytes
             queue = max(A.max_queue, B.max_queue)
             marks = A.marks + B.marks
@@ -38,12 +38,12 @@ def coarsen_bins(s):
             C.max_queue = queue
             C.marks = marks
             C.paused_ps = paused
-        for b in range(bins // 2, bins):
-            Z = s.bins[row + b]
-            Z.tx_bytes = 0
-            Z.max_queue = 0
-            Z.marks = 0
-            Z.paused_ps = 0
+    for j in range(g.bins // 2 * rows, g.bins * rows):
+        Z = s.bins[j]
+        Z.tx_bytes = 0
+        Z.max_queue = 0
+        Z.marks = 0
+        Z.paused_ps = 0
     g.bin_shift += 1
 
 

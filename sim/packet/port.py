@@ -43,7 +43,7 @@ def enqueue(s, p, k, now):
     P.queue_bytes += K.wire_bytes
     if P.queue_bytes > P.max_queue:
         P.max_queue = P.queue_bytes
-    B = s.bins[P.bin_row + (now >> g.bin_shift)]
+    B = s.bins[P.bin_row + (now >> g.bin_shift) * g.bin_rows]
     if P.queue_bytes > B.max_queue:
         B.max_queue = P.queue_bytes
 
@@ -89,7 +89,7 @@ def book_pause(s, p, since, until):
     b = since >> shift
     while since < until:
         end = min(until, (b + 1) << shift)
-        s.bins[s.port[p].bin_row + b].paused_ps += end - since
+        s.bins[s.port[p].bin_row + b * s.g[0].bin_rows].paused_ps += end - since
         since = end
         b += 1
 

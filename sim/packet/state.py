@@ -196,7 +196,8 @@ def make_state(network, settings: Settings, used_ports: np.ndarray, hops_max: in
     used_nics = used_ports[port["is_nic"][used_ports] > 0]
     row["sending_ports"] = used_nics.size + (used_ports.size if settings.pfc != PFC_OFF else 0)
     row["sending_bps"] = float(port["rate_bps"][used_nics].sum())
-    port["bin_row"][used_ports] = np.arange(used_ports.size) * settings.bins
+    port["bin_row"][used_ports] = np.arange(used_ports.size)
+    row["bin_rows"] = max(1, used_ports.size)
     flow = records(flow_slots, layout.FLOW)
     flow["flow_id"] = -1
     flow["qp_next"] = np.append(np.arange(1, flow_slots, dtype=np.int32), np.int32(-1))

@@ -39,7 +39,7 @@ def transmit(s, p, k, now, cause):
     P.tx_bytes += K.wire_bytes
     P.tx_packets += 1
     g.packet_hops += 1
-    s.bins[P.bin_row + (now >> g.bin_shift)].tx_bytes += K.wire_bytes
+    s.bins[P.bin_row + (now >> g.bin_shift) * g.bin_rows].tx_bytes += K.wire_bytes
     if K.last & LAST and s.paths[K.place + 1] < 0:
         push_cut(s, K.arrival)
 
@@ -67,7 +67,7 @@ def mark(s, p, k, now):
         K.ecn = 1
     P.marks += 1
     g.marks += 1
-    s.bins[P.bin_row + (now >> g.bin_shift)].marks += 1
+    s.bins[P.bin_row + (now >> g.bin_shift) * g.bin_rows].marks += 1
 
 
 @kernel
