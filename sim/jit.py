@@ -17,7 +17,7 @@ import numba
 from numba import config
 from numba.core.codegen import CPUCodeLibrary
 
-KERNEL_ROOMS = ("jit.py", "congestion", "packet", "player", "topology", "workload", "critical_path.py")
+KERNEL_ROOMS = ("jit.py", "rows.py", "congestion", "packet", "player", "topology", "workload", "critical_path.py")
 
 
 KEEP_UNUSED_S = 30 * 86400  # kernels of other versions of the sources

@@ -11,6 +11,7 @@ from sim.packet.port import book_pause, can_start, is_priority
 from sim.packet.queue_pair import timeout_of
 from sim.packet.switch import release, send_control, should_resume
 from sim.packet.wheel import reschedule, unschedule
+from sim.rows import rows_of
 
 
 @kernel
@@ -72,6 +73,7 @@ def _resume_ingresses(s, n, now):
 @entry
 def take_down(s, ports, now):
     """The links behind `ports` fail: what is queued for them and in flight on them is lost; pauses end."""
+    s = rows_of(s)
     while (now >> s.g[0].bin_shift) >= s.g[0].bins:
         coarsen_bins(s)
     for j in range(ports.size):
@@ -105,6 +107,7 @@ def take_down(s, ports, now):
 @entry
 def bring_up(s, ports, now):
     """The links behind `ports` work again."""
+    s = rows_of(s)
     for j in range(ports.size):
         p = int64(ports[j])
         P = s.port[p]
@@ -120,6 +123,7 @@ def bring_up(s, ports, now):
 @entry
 def take_path(s, i, ports, ack_ports, now):
     """Flow slot `i` sends along `ports` from now on; what is under way stays on the old path."""
+    s = rows_of(s)
     F = s.flow[i]
     old = F.region
     nic = F.nic

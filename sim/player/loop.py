@@ -11,6 +11,7 @@ from sim.packet.flows import start_flow
 from sim.packet.layout import DELIVERED, IDLE, NEED_FLOWS, NEED_PACKETS, NEVER, RUNNING
 from sim.packet.loop import advance
 from sim.player.tables import ACKED_NOW, BEGIN, END
+from sim.rows import rows_of
 
 FINISHED, STALLED, LIMIT = 10, 11, 12
 
@@ -195,6 +196,7 @@ def start_ready(s, d, table):
 @entry
 def open_play(d):
     """Begin every node that waits for nothing, at time 0."""
+    d = rows_of(d)
     p = d.p[0]
     for node in range(int64(0), p.nodes):
         if d.node[node].waiting == 0:
@@ -207,6 +209,9 @@ def play(s, d, table, limit, hop_limit):
 
     Returns FINISHED, RUNNING (hop limit), LIMIT, STALLED (nothing can happen any more), NEED_FLOWS or NEED_PACKETS.
     """
+    s = rows_of(s)
+    d = rows_of(d)
+    table = rows_of(table)
     g = s.g[0]
     p = d.p[0]
     while True:

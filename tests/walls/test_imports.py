@@ -8,7 +8,7 @@ from tests.walls.source import at, imports, listed, name_of, python_files
 
 FLOORS = (
     ("units", "errors", "jit"),
-    ("catalogue",),
+    ("catalogue", "rows"),
     ("scenario",),
     ("preset", "topology", "workload", "congestion", "critical_path"),
     ("packet",),
@@ -25,7 +25,7 @@ FLOORS = (
 SAME_FLOOR = {("critical_path", "workload")}  # the path through a graph needs the graph
 FAMILIES = ("scenario", "result")  # sim/result_tables.py belongs to the room of sim/result.py
 LIBRARIES = {
-    "numba": {"jit"},
+    "numba": {"jit", "rows"},
     "pandas": {"result", "formats", "command"},
     "pyarrow": {"result"},
     "pydantic": {"scenario", "preset"},

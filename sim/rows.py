@@ -1,0 +1,87 @@
+"""Bare rows: what an array is to the kernel, one pointer.
+
+A compiled function carries each array as seven values (pointer, length, strides, ...), each call passes
+them all, and the compiler has to see through every one of them. The kernel knows its own sizes, so an
+entry turns its arrays into rows first: a third of the compile time, and item addresses whose stride is
+a constant.
+"""
+
+import operator
+
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+
+from sim.jit import COMPILED
+
+
+class Rows(types.Type):
+    """Items of `dtype` one behind the other; an index is not checked and never wraps."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+        super().__init__(name=f"Rows({dtype})")
+
+
+@register_model(Rows)
+class _RowsModel(models.PrimitiveModel):
+    def __init__(self, manager, rows):
+        super().__init__(manager, rows, cgutils.voidptr_t)
+
+
+@infer_global(operator.getitem)
+class _GetItem(AbstractTemplate):
+    def generic(self, args, kws):
+        if isinstance(args[0], Rows) and isinstance(args[1], types.Integer):
+            return signature(args[0].dtype, args[0], types.intp)
+
+
+@infer_global(operator.setitem)
+class _SetItem(AbstractTemplate):
+    def generic(self, args, kws):
+        if isinstance(args[0], Rows) and isinstance(args[1], types.Integer):
+            return signature(types.none, args[0], types.intp, args[0].dtype)
+
+
+def _item_pointer(context, builder, rows, base, index):
+    item = context.get_data_type(rows.dtype)
+    return builder.gep(builder.bitcast(base, item.as_pointer()), [index], inbounds=True)
+
+
+@lower_builtin(operator.getitem, Rows, types.intp)
+def _lower_getitem(context, builder, sig, args):
+    pointer = _item_pointer(context, builder, sig.args[0], *args)
+    if isinstance(sig.args[0].dtype, types.Record):
+        return builder.bitcast(pointer, context.get_value_type(sig.args[0].dtype))
+    return context.unpack_value(builder, sig.args[0].dtype, pointer)
+
+
+@lower_builtin(operator.setitem, Rows, types.intp, types.Any)
+def _lower_setitem(context, builder, sig, args):
+    base, index, value = args
+    context.pack_value(builder, sig.args[0].dtype, value, _item_pointer(context, builder, sig.args[0], base, index))
+
+
+@intrinsic
+def _rows(typing, arrays):
+    fields = [Rows(array.dtype) for array in arrays]
+    rows = types.NamedTuple(fields, arrays.instance_class)
+
+    def generate(context, builder, sig, args):
+        pointers = []
+        for j, array in enumerate(arrays):
+            data = context.make_array(array)(context, builder, builder.extract_value(args[0], j)).data
+            pointers.append(builder.bitcast(data, cgutils.voidptr_t))
+        return context.make_tuple(builder, rows, pointers)
+
+    return rows(arrays), generate
+
+
+if COMPILED:
+    rows_of = _rows
+else:
+
+    def rows_of(arrays):
+        """A named tuple of contiguous arrays as rows; whoever calls the entry keeps the arrays alive."""
+        return arrays
