@@ -21,7 +21,10 @@ from sim.workload.sizes import sizes
 from sim.workload.strategy import check_strategy
 from sim.workload.transformer import BF16_BYTES, FP32_BYTES, embedding_parameters
 
-NS_PER_HOP = 40.0  # CPU of one packet or ACK through one port, `python -m sim bench packet` on an AMD EPYC core
+# CPU of one packet or ACK through one port, fitted to `python -m sim bench packet` on an AMD EPYC core (to within a fifth).
+NS_PER_HOP = 32.0  # few queue pairs on few hosts: k8-ring-128, sparse-1024
+NS_OF_QUEUE_PAIRS = 7.5  # times the root of the others at a NIC at once: their queues meet; k8-all-to-all, incast-16
+NS_PER_HOST = 0.02  # what is under way no longer fits the processor's cache: k16-ring-1024
 US_PER_FLOW = 2.0  # CPU to build, start and end a flow: fat-tree of 128 hosts, one packet to every other, same core
 US_PER_TASK = 0.1  # the same of a compute task: gpt-small-16 with 200 layers and 32 micro-batches
 SENDERS_MAX = 128  # of an all-to-all with more, every n-th stands for all
@@ -44,13 +47,21 @@ def estimate(scenario: Scenario) -> Estimate:
     timed_faults(scenario, network)
     if scenario.parallelism is not None:
         check_strategy(strategy_of(scenario.parallelism), bps_from_gbps(scenario.cluster.nvlink_gbps))
-    src, dst, packets = (np.concatenate(column) for column in zip(*crossings(scenario), strict=True))
+    sorts = list(crossings(scenario))
+    src, dst, packets = (np.concatenate(column) for column in zip(*sorts, strict=True))
     total = packets.sum()
     hops = round(total * mean_hops(network, network.hosts[src], network.hosts[dst], packets)) if total else 0
     if scenario.traffic is not None:
         hops += _on_given_paths(scenario)
-    cpu_s = hops * NS_PER_HOP * 1e-9 + counts.flows * US_PER_FLOW * 1e-6 + counts.tasks * US_PER_TASK * 1e-6
+    cpu_s = hops * ns_per_hop(sorts) * 1e-9 + counts.flows * US_PER_FLOW * 1e-6 + counts.tasks * US_PER_TASK * 1e-6
     return Estimate(hops, counts.flows, counts.tasks, cpu_s)
+
+
+def ns_per_hop(sorts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> float:
+    """CPU time of a packet-hop, ns; the sorts of messages of `crossings` take turns, the pairs of one do not."""
+    pairs = max((len(src) / min(len(np.unique(src)), len(np.unique(dst))) for src, dst, _ in sorts if len(src)), default=1)
+    hosts = len(np.unique(np.concatenate([ends for src, dst, _ in sorts for ends in (src, dst)])))
+    return NS_PER_HOP + NS_OF_QUEUE_PAIRS * (pairs - 1) ** 0.5 + NS_PER_HOST * hosts
 
 
 @lru_cache(maxsize=4)

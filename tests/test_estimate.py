@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from sim.case import case_of
+from sim.command.bench_packet import CASES
 from sim.errors import ScenarioError
-from sim.estimate import estimate
+from sim.estimate import crossings, estimate, ns_per_hop
 from sim.hop_count import hop_counts, mean_hops
 from sim.preset import list_presets, load_preset
 from sim.scenario import Scenario
@@ -42,6 +43,18 @@ def test_estimate_equals_what_the_case_counts(name):
     cost, case = estimate(scenario), case_of(scenario)
     assert (cost.packet_hops, cost.flows, cost.tasks) == (case.packet_hops, case.dag.n_flows, case.dag.n_tasks)
     assert cost.cpu_s >= cost.packet_hops * 20e-9
+
+
+@pytest.mark.parametrize(
+    ("name", "measured_ns"),
+    [("incast-16", 53), ("k4-all-to-all", 58), ("k8-ring-128", 32), ("k16-ring-1024", 52), ("k8-all-to-all", 128), ("sparse-1024", 31)],
+)  # fmt: skip
+def test_time_of_a_hop_is_within_a_fifth_of_the_bench(name, measured_ns):
+    assert ns_per_hop(list(crossings(CASES[name]()))) == pytest.approx(measured_ns, rel=0.2)
+
+
+def test_kinds_of_messages_of_a_training_job_take_turns():
+    assert ns_per_hop(list(crossings(load_preset("gpt-7b-64")))) == pytest.approx(36, rel=0.2)  # as measured
 
 
 def test_a_large_all_to_all_is_sampled():
