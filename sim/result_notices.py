@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.units import show_bytes, show_count, show_time
+from sim.units import show_bytes, show_time
 
 NAMES = {"dcqcn": "DCQCN", "hpcc": "HPCC", "timely": "TIMELY", "dctcp": "DCTCP", "swift": "Swift", "none": "none"}
 ECN_DRIVEN = ("dcqcn", "dctcp")  # slow down on marks only; HPCC reads queues, TIMELY and Swift read delays
@@ -22,6 +22,12 @@ def notices(result) -> list[str]:
         _losses(result),
     ]
     return [notice for notice in found if notice]
+
+
+def told_once(found: list[str]) -> list[str]:
+    """Of two notices on flows of 0 bytes, from the scenario and from its case, only the one that counts the flows."""
+    counted = any("flows have 0 bytes" in notice for notice in found)
+    return [notice for notice in found if not (counted and notice.startswith("flows of 0 bytes"))]
 
 
 def partial(result) -> str | None:
@@ -125,9 +131,9 @@ def _losses(result) -> str | None:
     if not lost_packets(counters):
         return None
     return (
-        f"{show_count(lost_packets(counters))} packets were lost ({show_count(counters['drops'])} by full buffers, "
-        f"{show_count(counters['losses'])} on links), {show_count(counters['retransmits'])} sent again "
-        f"and {show_count(counters['timeouts'])} timeouts fired."
+        f"{lost_packets(counters):,} packets were lost ({counters['drops']:,} by full buffers, "
+        f"{counters['losses']:,} on links), {counters['retransmits']:,} sent again "
+        f"and {counters['timeouts']:,} timeouts fired."
     )
 
 

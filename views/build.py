@@ -11,7 +11,8 @@ from views.figures import shares
 from views.figures.style import CONFIG
 from views.figures.topology import topology
 from views.parts import draft, faults, fields, link, page, preview, session
-from views.parts.words import file_stem, plain, plural, roughly, show_count
+from views.parts.labels import labelled
+from views.parts.words import file_stem, plain, plural, roughly, roughly_count, show_count
 
 SECTIONS = ("Cluster", "Workload", "Transport", "Faults")
 LAST_LEGAL = "last legal scenario"
@@ -67,7 +68,8 @@ def choose_preset() -> None:
     if right.button("Undo all changes", icon=":material/undo:", disabled=not draft.edited(), width="stretch"):
         draft.undo()
         st.rerun()
-    st.caption(plain(str(draft.data().get("description", ""))) + (" *You have changed it.*" if draft.edited() else ""))
+    changed = f"**{plain(draft.title())}**: " if draft.edited() else ""
+    st.caption(changed + plain(str(draft.data().get("description", ""))))
 
 
 def _load_preset() -> None:
@@ -83,16 +85,16 @@ def run_bar(scenario, problem: str | None) -> None:
         if st.button(
             "Run", type="primary", icon=":material/play_arrow:", disabled=problem is not None, width="stretch"
         ):
-            session.start_run(scenario)
+            session.start_run(draft.titled())
             st.switch_page(page.PAGES["run"])
     with left:
         if problem is not None:
-            st.error(plain(problem), icon=":material/block:")
+            st.error(labelled(problem), icon=":material/block:")
             return
         cost = preview.estimate(scenario)
-        tasks = f", {show_count(cost.tasks)} compute tasks" if cost.tasks else ""
+        tasks = f", {plural(cost.tasks, 'compute task')}" if cost.tasks else ""
         st.success(
-            f"Ready: {show_count(cost.flows)} flows{tasks}, about {show_count(cost.packet_hops)} packet-hops. "
+            f"Ready: {plural(cost.flows, 'flow')}{tasks}, {roughly_count(cost.packet_hops)} packet-hops. "
             f"The run takes **{roughly(cost.cpu_s)}**.",
             icon=":material/check_circle:",
         )
@@ -148,7 +150,7 @@ def edit_workload(scenario) -> None:
         fields.show(fields.TRAFFIC, scenario)
         listed = draft.get("traffic.flows")
         if listed:
-            st.caption(f"{len(listed):,} flows are listed in the scenario; edit them in its TOML text.")
+            st.caption(f"{plural(len(listed), 'flow is', 'flows are')} listed in the scenario; edit them in its TOML text.")
 
 
 def _choose_workload() -> None:
@@ -167,7 +169,7 @@ def share(scenario) -> None:
             st.code(address, language=None, wrap_lines=True)
         st.download_button(
             "Download as TOML",
-            to_toml(scenario),
+            to_toml(draft.titled()),
             f"{file_stem(scenario.name)}.toml",
             "application/toml",
             icon=":material/download:",
@@ -177,7 +179,7 @@ def share(scenario) -> None:
 
 def show(scenario, network) -> None:
     for notice in all_notices(scenario, network):
-        st.caption(f":material/info: {plain(notice)}")
+        st.caption(f":material/info: {labelled(notice)}")
     st.subheader("Network", anchor=False)
     st.plotly_chart(
         topology(network, preview.faulty_ports(network, scenario)),
@@ -193,14 +195,14 @@ def show(scenario, network) -> None:
         return
     st.subheader("Bytes each GPU sends", anchor=False)
     st.plotly_chart(
-        shares.bytes_per_gpu(bytes_per_gpu(scenario)),
+        shares.bytes_per_gpu(bytes_per_gpu(scenario), preview.over(scenario, network)),
         config=CONFIG,
         key="bytes",
         alt="Bytes sent per GPU by kind of parallelism",
     )
     st.caption(
-        "Per iteration and kind of parallelism. TP stays on NVLink inside the server; DP and PP cross the "
-        "network, so their bars are what the links must carry."
+        "Per iteration and kind of parallelism: what crosses the network is what its links must carry. GPUs of one "
+        "server talk over NVLink: TP always does, DP and PP where the ranks that talk share a server."
     )
     st.subheader("Memory of each GPU", anchor=False)
     memory = feasibility(scenario)

@@ -7,7 +7,7 @@ from views.figures.heat import heat
 from views.figures.port import port
 from views.figures.style import CONFIG
 from views.parts import metrics, page
-from views.parts.words import show_bytes, show_rate, show_time
+from views.parts.words import plural, show_bytes, show_count, show_rate, show_share, show_time
 
 TICK_S = 0.4
 TICKS = 60  # steps in which Play goes through the whole run
@@ -134,12 +134,12 @@ def detail(result, port_id: int, at_s: float) -> None:
         "port-figures",
         (
             "Mean utilisation",
-            f"{100 * row['mean_utilisation']:.0f} %",
+            show_share(row["mean_utilisation"]),
             f"Of {show_rate(row['rate_bps'])}, over the whole run",
         ),
         ("Deepest queue", show_bytes(row["max_queue_bytes"]), None),
-        ("ECN marks", f"{row['ecn_marks']:,}", None),
-        ("Paused by PFC", show_time(row["paused_s"]), f"{row['pauses']:,} pauses"),
+        ("ECN marks", show_count(row["ecn_marks"]), None),
+        ("Paused by PFC", show_time(row["paused_s"]), plural(row["pauses"], "pause")),
     )
     st.plotly_chart(
         port(result, port_id, at_s),
@@ -152,10 +152,10 @@ def detail(result, port_id: int, at_s: float) -> None:
         "(shaded) may not send at all and backs up the ports behind it."
     )
     flows = result.flows.iloc[result.flows_through(port_id)].sort_values("start_s")
-    with st.expander(f"{len(flows):,} flows through this port", icon=":material/list:"):
+    with st.expander(f"{plural(len(flows), 'flow')} through this port", icon=":material/list:"):
         st.dataframe(flows.head(MOST_FLOWS), hide_index=True, width="stretch")
         if len(flows) > MOST_FLOWS:
-            st.caption(f"The first {MOST_FLOWS:,} by start; all are in the download of the Run page.")
+            st.caption(f"The first {show_count(MOST_FLOWS)} by start; all are in the download of the Run page.")
 
 
 main()

@@ -3,11 +3,12 @@
 import streamlit as st
 
 from sim.result_dictionary import dictionary_table
-from sim.result_notices import partial
+from sim.result_notices import partial, told_once
 from sim.result_writers import tables_archive
 from views.figures.completion import completion
 from views.figures.style import CONFIG
 from views.parts import draft, metrics, page, session
+from views.parts.labels import labelled
 from views.parts.words import file_stem, plain, roughly, show_bytes, show_count, show_time
 
 POLL_S = 0.25
@@ -30,9 +31,9 @@ def main() -> None:
         return
     result = page.need_result()
     headline(result)
-    for notice in result.notices:
+    for notice in told_once(result.notices):
         if notice != partial(result):
-            st.info(plain(notice), icon=":material/lightbulb:")
+            st.info(labelled(notice), icon=":material/lightbulb:")
     distribution(result)
     download(result)
 
@@ -40,7 +41,7 @@ def main() -> None:
 def without_result(job) -> None:
     """A run that failed, or was cancelled before it had begun."""
     if job.state == "failed":
-        st.error(plain(job.error), icon=":material/error:")
+        st.error(labelled(job.error), icon=":material/error:")
     else:
         st.warning("Cancelled before the simulation had begun: there is nothing to show.", icon=":material/warning:")
     if st.button("Back to Build", icon=":material/tune:"):
@@ -71,7 +72,7 @@ def watch() -> None:
             "progress",
             ("Simulated time", show_time(progress.sim_time_s), None),
             ("Packet-hops", show_count(progress.packet_hops), None),
-            ("Flows finished", f"{progress.flows_finished:,} of {progress.flows_total:,}", None),
+            ("Flows finished", f"{show_count(progress.flows_finished)} of {show_count(progress.flows_total)}", None),
             ("Bytes left", show_bytes(progress.bytes_left), None),
         )
     st.button("Cancel", icon=":material/stop:", help="Stop here and keep what has been simulated", on_click=job.cancel)
@@ -84,7 +85,6 @@ def left(progress) -> str:
 def headline(result) -> None:
     """Two rows of four figures."""
     summary = result.summary
-    st.subheader(plain(result.scenario.title or result.scenario.name), anchor=False)
     rows = (
         (
             (
@@ -117,7 +117,7 @@ def headline(result) -> None:
     )
     for name, figures in zip(("times", "congestion"), rows, strict=True):
         metrics.row(name, *figures, border=True)
-    finished = f"{summary['flows_finished']:,} of {summary['flows']:,} flows finished"
+    finished = f"{show_count(summary['flows_finished'])} of {plural(summary['flows'], 'flow')} finished"
     st.caption(
         f"{finished}. {show_count(summary['packet_hops']['executed'])} packet-hops simulated one by one "
         f"in {show_time(summary['wall_s'])} "
@@ -128,7 +128,7 @@ def headline(result) -> None:
         st.page_link(page.PAGES["timeline"], label="See who waits for whom", icon=":material/view_timeline:")
         st.page_link(page.PAGES["network"], label="See where it is congested", icon=":material/hub:")
         if st.button("Run again", icon=":material/replay:", type="tertiary", disabled=draft.scenario_or_none() is None):
-            session.start_run(draft.scenario())
+            session.start_run(draft.titled())
             st.rerun()
 
 

@@ -6,7 +6,7 @@ from views.figures.gantt import gantt
 from views.figures.shares import kind_word, path_shares
 from views.figures.style import CONFIG, time_unit
 from views.parts import metrics, page, ranks
-from views.parts.words import show_bytes, show_rate, show_time
+from views.parts.words import plural, show_bytes, show_count, show_rate, show_share, show_time
 
 CHOSEN_FLOW, WINDOW = "timeline flow", "timeline window"
 CANDIDATES = 200
@@ -26,6 +26,7 @@ def main() -> None:
         f"What the critical path, the chain of steps that decides the end, went into: {parts}. "
         "Only shortening these makes the iteration shorter."
     )
+    explain_bubble(result)
     shown, labels = ranks.choose(result)
     window = choose_window(result)
     st.plotly_chart(
@@ -42,6 +43,23 @@ def main() -> None:
         "Drag to zoom, double-click to zoom out, click a flow to look at it."
     )
     close_look(result)
+
+
+def explain_bubble(result) -> None:
+    """What a pipeline bubble is, and its size against the formula (arXiv 2104.04473 section 2.2.1)."""
+    strategy, parts = result.scenario.parallelism, result.path_shares_s
+    if strategy is None or strategy.pp == 1:
+        return
+    p, m = strategy.pp, strategy.micro_batches
+    text = (
+        "The *bubble* is the time in which stages of the pipeline stand idle, because the first micro-batch has "
+        f"not yet reached them or the last has left them: (p − 1)/m = {p - 1}/{m} = {show_share((p - 1) / m)} of the work of one "
+        f"stage, with p = {plural(p, 'stage')} and m = {plural(m, 'micro-batch', 'micro-batches')}."
+    )
+    work = parts.get("compute", 0.0) + parts.get("TP", 0.0)
+    if result.finished and work > 0:
+        text += f" In this run it is {show_share(parts.get('bubble', 0.0) / work)}."
+    st.caption(text)
 
 
 def prepare(result) -> None:
@@ -118,7 +136,7 @@ def close_look(result) -> None:
             "–" if missing["slowdown"] else f"{flow['slowdown']:.2f}",
             "Completion time over that of the flow alone",
         ),
-        ("ECN marks", f"{flow['ecn_marks']:,}", "Packets of this flow that switches marked"),
+        ("ECN marks", show_count(flow['ecn_marks']), "Packets of this flow that switches marked"),
     )
     st.caption(
         f"{show_bytes(flow['bytes'])} of payload from rank {flow['src']} to rank {flow['dst']}"
@@ -151,7 +169,7 @@ def hops(result, flow_id: int) -> None:
         {
             "port": table["name"].tolist(),
             "speed": [show_rate(rate) for rate in table["rate_bps"]],
-            "mean utilisation": [f"{100 * share:.0f} %" for share in table["mean_utilisation"]],
+            "mean utilisation": [show_share(share) for share in table["mean_utilisation"]],
             "deepest queue": [show_bytes(size) for size in table["max_queue_bytes"]],
             "ECN marks": table["ecn_marks"].tolist(),
             "PFC pauses": table["pauses"].tolist(),

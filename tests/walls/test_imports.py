@@ -74,8 +74,8 @@ def test_rooms_import_only_from_floors_above():
     [
         ("scenario", {"units", "errors", "catalogue"}),
         ("congestion", {"errors", "jit"}),
-        ("packet", {"errors", "jit", "congestion"}),
-        ("player", {"errors", "jit", "packet"}),
+        ("packet", {"errors", "jit", "rows", "congestion"}),
+        ("player", {"errors", "jit", "rows", "packet"}),
         ("topology", {"units", "errors", "jit", "scenario"}),
         ("workload", {"units", "errors", "jit", "catalogue", "scenario"}),
     ],

@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 
 from views.figures import style
 from views.parts import palette
+from views.parts.words import plural
 
 POINTS = 400  # per curve; the extremes are always kept
 LOG_FROM = 20.0  # ratio of largest to smallest value from which the axis is logarithmic
@@ -25,7 +26,7 @@ def completion(flows: pd.DataFrame, column: str = "fct_s") -> go.Figure:
             go.Scatter(
                 x=x,
                 y=100 * share,
-                name=f"{kind} ({len(part):,} flows)",
+                name=f"{kind} ({plural(len(part), 'flow')})",
                 mode="lines",
                 line=dict(color=palette.kind_colour(kind), width=2.2, shape="hv"),
                 hovertemplate=f"%{{y:.0f}} % of {kind} flows took at most %{{x:.4g}} {unit}<extra></extra>",

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from sim.result_lanes import COMPUTE, NETWORK, bars, shares_over_time
 from views.figures import style
 from views.parts import palette
-from views.parts.words import show_bytes, show_time
+from views.parts.words import show_bytes, show_count, show_share, show_time
 
 ROW_PX = 34
 PATH_ROW, PATH_LANE = -1, (-0.25, 0.25)  # the strip above all ranks
@@ -108,10 +108,10 @@ def _hover(lane, kind, rank, start_s, end_s, low, high, count, id, size_bytes) -
     when = f"<br>{show_time(start_s)} to {show_time(end_s)}, {show_time(end_s - start_s)}"
     if lane == COMPUTE and count > 1:
         return (
-            f"<b>{kind}</b> on rank {rank}: {100 * (high - low):.0f} % of this stretch (zoom in for single tasks){when}"
+            f"<b>{kind}</b> on rank {rank}: {show_share(high - low)} of this stretch (zoom in for single tasks){when}"
         )
     thing = "task" if lane == COMPUTE else "flow"
-    which = f"{thing} {id}" if count == 1 else f"{count:,} {thing}s (zoom in to tell them apart)"
+    which = f"{thing} {id}" if count == 1 else f"{show_count(count)} {thing}s (zoom in to tell them apart)"
     return f"<b>{kind}</b> on rank {rank}, {which}{when}" + (f"<br>{show_bytes(size_bytes)}" if size_bytes else "")
 
 
@@ -151,7 +151,7 @@ def _add_strip(figure: go.Figure, path: pd.DataFrame, window_s, scale: float) ->
     if len(steps) > PATH_STEPS:
         steps = shares_over_time(steps.assign(lane=COMPUTE), window_s)
         texts = [
-            f"<b>{kind}</b>: {100 * (high - low):.0f} % of this stretch of the critical path"
+            f"<b>{kind}</b>: {show_share(high - low)} of this stretch of the critical path"
             for kind, low, high in zip(steps["kind"], steps["low"], steps["high"], strict=True)
         ]
     figure.add_trace(

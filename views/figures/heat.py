@@ -7,7 +7,7 @@ from sim.topology.build import fault_ports
 from views.figures import geometry, style
 from views.figures.topology import add_nodes, drawing_height
 from views.parts import palette
-from views.parts.words import show_bytes, show_rate
+from views.parts.words import show_bytes, show_count, show_rate, show_share
 
 CLASSES = 12  # colour steps of the lines; one trace each
 DIRECTIONS_APART = 900  # up to this many ports the two directions of a link are drawn side by side
@@ -121,7 +121,7 @@ def _port_texts(result, ports: np.ndarray, share: np.ndarray, bin: int) -> list[
     """What a port did in the bin, a few lines each."""
     series, network = result.series, result.network
     texts = [
-        f"<b>{network.port_name(port)}</b> ({show_rate(rate)})<br>utilisation {100 * used:.0f} %"
+        f"<b>{network.port_name(port)}</b> ({show_rate(rate)})<br>utilisation {show_share(used)}"
         for port, rate, used in zip(
             ports.tolist(), network.port_rate_bps[ports].tolist(), share[ports].tolist(), strict=True
         )
@@ -129,11 +129,11 @@ def _port_texts(result, ports: np.ndarray, share: np.ndarray, bin: int) -> list[
     if not series.n_bins:
         return texts
     queue, marks = series.max_queue_bytes[ports, bin], series.ecn_marks[ports, bin]
-    paused = 100 * series.paused_s[ports, bin] / max(series.widths_s[bin], 1e-15)
+    paused = series.paused_s[ports, bin] / max(series.widths_s[bin], 1e-15)
     for index in np.flatnonzero(queue).tolist():
         texts[index] += f"<br>deepest queue {show_bytes(int(queue[index]))}"
     for index in np.flatnonzero(marks).tolist():
-        texts[index] += f"<br>{marks[index]:,} ECN marks"
+        texts[index] += f"<br>{show_count(int(marks[index]))} ECN marks"
     for index in np.flatnonzero(paused).tolist():
-        texts[index] += f"<br>paused {paused[index]:.0f} % of the time"
+        texts[index] += f"<br>paused {show_share(paused[index])} of the time"
     return texts

@@ -7,10 +7,10 @@ from views.parts import palette
 from views.parts.words import show_bytes, show_time
 
 
-def bytes_per_gpu(rows) -> go.Figure:
+def bytes_per_gpu(rows, over: dict[str, str]) -> go.Figure:
     """Bytes that a GPU of the busiest stage sends per iteration, one bar for each kind of parallelism.
 
-    `rows` have kind, stage, sent_bytes and over (NVLink or network), as `sim.workload.bytes` makes them.
+    `rows` have kind, stage and sent_bytes, as `sim.workload.bytes` makes them; `over` says what a kind crosses.
     """
     busiest = {}
     for row in sorted(rows, key=lambda row: row.sent_bytes):
@@ -23,7 +23,7 @@ def bytes_per_gpu(rows) -> go.Figure:
     figure = go.Figure(
         go.Bar(
             orientation="h",
-            y=[f"{kind_word(row.kind)} ({row.over})" for row in order],
+            y=[f"{kind_word(row.kind)} ({over[row.kind]})" for row in order],
             x=[row.sent_bytes / scale for row in order],
             marker_color=[palette.kind_colour(kind_word(row.kind)) for row in order],
             text=[show_bytes(row.sent_bytes) for row in order],

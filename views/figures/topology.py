@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from views.figures import geometry, style
 from views.parts import palette
-from views.parts.words import show_rate, show_time
+from views.parts.words import plural, show_rate, show_time
 
 LABELLED_SWITCHES, LABELLED_IN_ROW = 40, 16
 SYMBOLS = {-1: "diamond", 0: "circle", 1: "square", 2: "square", 3: "square"}
@@ -107,7 +107,7 @@ def add_nodes(figure: go.Figure, network) -> None:
             go.Scatter(
                 x=xy[nodes, 0],
                 y=xy[nodes, 1],
-                name=f"{len(nodes):,} {WORDS[tier][len(nodes) > 1]}",
+                name=plural(len(nodes), *WORDS[tier]),
                 mode="markers",
                 text=[network.node_name[node] for node in nodes],
                 hovertemplate="%{text}<extra></extra>",

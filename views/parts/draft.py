@@ -57,6 +57,12 @@ def edited() -> bool:
     return data() != st.session_state.get("draft_origin")
 
 
+def title() -> str:
+    """The draft's title, marked if anything was changed since it was loaded."""
+    given = str(data().get("title") or data().get("name") or "Scenario")
+    return f"{given} (edited)" if edited() else given
+
+
 def get(key: str):
     """The value of a dotted key as written, None if it is left to its default."""
     section, _, name = key.partition(".")
@@ -95,6 +101,11 @@ def choose_workload(training: bool) -> None:
 def scenario() -> Scenario:
     """The draft as a validated scenario; raises ScenarioError with the line to show."""
     return Scenario.from_data(data())
+
+
+def titled() -> Scenario:
+    """The draft as `scenario()` makes it, under the title that it has now: what is run and handed out."""
+    return scenario().model_copy(update={"title": title()}) if edited() else scenario()
 
 
 def scenario_or_none() -> Scenario | None:

@@ -6,6 +6,9 @@ from views.parts import draft
 
 KINDS = ("link-down", "link-up", "degrade", "loss")
 EXTRA = {"degrade": ("rate_factor", "New rate / old", 0.5), "loss": ("probability", "Loss (0–1)", 0.001)}
+LABELS = {"kind": "What happens", "a": "Link", "b": "Link", "at_us": "At (µs)"} | {
+    name: label for name, label, _ in EXTRA.values()
+}  # of the keys of a fault
 PREFIX = draft.WIDGET + "faults."
 
 
@@ -40,12 +43,12 @@ def _row(index: int, fault: dict, links: list[tuple[str, str]]) -> None:
     with st.container(border=True):
         left, right = st.columns(2)
         own = (str(fault["a"]), str(fault["b"]))
-        left.selectbox("What happens", KINDS, **_bound(index, "kind", fault["kind"]))
+        left.selectbox(LABELS["kind"], KINDS, **_bound(index, "kind", fault["kind"]))
         options = links if own in links else [own, *links]
         right.selectbox(
-            "Link", options, format_func=lambda ends: f"{ends[0]} – {ends[1]}", **_bound(index, "link", own)
+            LABELS["a"], options, format_func=lambda ends: f"{ends[0]} – {ends[1]}", **_bound(index, "link", own)
         )
-        left.number_input("At (µs)", value=None, format="%g", **_bound(index, "at_us", float(fault.get("at_us", 0.0))))
+        left.number_input(LABELS["at_us"], value=None, format="%g", **_bound(index, "at_us", float(fault.get("at_us", 0.0))))
         if fault["kind"] in EXTRA:
             name, label, default = EXTRA[fault["kind"]]
             right.number_input(label, value=None, format="%g", **_bound(index, name, float(fault.get(name, default))))

@@ -84,6 +84,7 @@ TRANSPORT = (
     Field("simulation.seed", "Random seed"),
     Field("simulation.time_limit_s", "Stop after (simulated s)"),
 )
+FIELDS = (*CLUSTER, *MODEL, *PARALLELISM, *TRAFFIC, *TRANSPORT)
 
 
 def shown(field: Field) -> bool:

@@ -5,7 +5,7 @@ import streamlit as st
 from sim.errors import ScenarioError
 from sim.preset import from_link, to_link
 from views.parts import draft
-from views.parts.words import plain
+from views.parts.labels import labelled
 
 PARAMETER = "scenario"
 MAX_LINK_CHARACTERS = 7000  # browsers and proxies cut URLs from 8 kB on
@@ -42,7 +42,7 @@ def show_problem() -> None:
     problem = st.session_state.pop("link_problem", None)
     if problem:
         st.error(
-            f"The link could not be opened: {plain(problem)}. Showing the first preset instead.",
+            f"The link could not be opened: {labelled(problem)}. Showing the first preset instead.",
             icon=":material/link_off:",
         )
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from sim.result_notices import partial
 from views.parts import draft, link, session
-from views.parts.words import plain
+from views.parts.words import plain, told
 
 COMPACT = "<style>[data-testid='stMainBlockContainer'] { padding-top: 4.5rem; padding-bottom: 2rem; }</style>"
 PAGES = {
@@ -20,6 +20,7 @@ def open_page(title: str, question: str) -> None:
     st.html(COMPACT)
     session.compilation()
     link.sync()
+    session.rejoin(draft.scenario_or_none())
     st.title(title, anchor=False)
     st.caption(question)
     link.show_problem()
@@ -39,19 +40,21 @@ def need_result():
         st.info("Nothing has been simulated yet.", icon=":material/info:")
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button("Run this scenario", type="primary", icon=":material/play_arrow:", disabled=scenario is None):
-                session.start_run(scenario)
+                session.start_run(draft.titled())
                 st.switch_page(PAGES["run"])
             st.page_link(PAGES["build"], label="Choose another scenario", icon=":material/tune:")
     st.stop()
 
 
 def _say_what_is_shown(result, scenario) -> None:
-    """Partial results and results of another scenario are marked on every page."""
-    name = plain(result.scenario.title or result.scenario.name)
+    """Title of the scenario; partial results and results of another scenario are marked on every page."""
+    same = scenario is not None and scenario.digest() == result.scenario.digest()
+    name = draft.title() if same else result.scenario.title or result.scenario.name
+    st.subheader(plain(name) + ("" if result.finished else " – partial result"), anchor=False)
     if not result.finished:
-        st.warning(partial(result), icon=":material/warning:")
-    if scenario is not None and scenario.digest() != result.scenario.digest():
+        st.warning(told(partial(result)), icon=":material/warning:")
+    if scenario is not None and not same:
         st.info(
-            f"This is the result of “{name}”, not of the scenario as it now stands on the Build page.",
+            f"This is not the scenario as it now stands on the Build page, “{plain(draft.title())}”.",
             icon=":material/history:",
         )

@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from sim.result_lanes import representative_ranks
+from views.parts.words import plural
 
 MOST_ROWS = 32
 ROWS_AT_FIRST = 16
@@ -47,7 +48,7 @@ def choose(result) -> tuple[list[int], dict[int, str]]:
         options,
         key=VIEW_KEY,
         persist_state="session",
-        help=f"Of {len(everyone):,} ranks, at most {MOST_ROWS} at a time",
+        help=f"Of {plural(len(everyone), 'rank')}, at most {MOST_ROWS} at a time",
     )
     if view == PATH:
         shown = list(dict.fromkeys(result.critical_path["rank"].tolist()))[:MOST_ROWS]

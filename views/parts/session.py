@@ -8,20 +8,28 @@ import streamlit as st
 
 from sim import job as jobs
 from sim.scenario import Scenario
+from views.parts.runs import Runs, going
 
 RESULTS_KEPT = 4  # finished results that any session may reuse, by scenario digest
 
 
-@dataclass
+@dataclass(eq=False)
 class Desk:
     """One session's job and result."""
 
+    runs: Runs
     job: object | None = None
     result: object | None = None
 
-    def cancel(self) -> None:
+    def take(self, job) -> None:
+        """Watch a job, and no other."""
+        self.drop(patient=False)
+        self.job, self.result = job, None
+
+    def drop(self, patient: bool = True) -> None:
         if self.job is not None:
-            self.job.cancel()
+            self.runs.leave(self.job, self, patient)
+            self.job = None
 
 
 class Shelf:
@@ -41,9 +49,14 @@ class Shelf:
             return self._results.get(scenario.digest())
 
 
-@st.cache_resource(scope="session", on_release=Desk.cancel, show_spinner=False)
+@st.cache_resource(scope="session", on_release=Desk.drop, show_spinner=False)
 def desk() -> Desk:
-    return Desk()
+    return Desk(runs())
+
+
+@st.cache_resource(show_spinner=False)
+def runs() -> Runs:
+    return Runs()
 
 
 @st.cache_resource(show_spinner=False)
@@ -57,17 +70,27 @@ def compilation():
 
 
 def start_run(scenario: Scenario) -> None:
-    """Run a scenario in its own thread; a run that is still going is cancelled."""
+    """Run a scenario in its own thread; this session's run that is still going is cancelled."""
+    job = jobs.Job(scenario)
+    desk().take(job)
+    runs().put(job, desk())
+    job.start()
+
+
+def rejoin(scenario: Scenario | None) -> None:
+    """Where nothing is run or shown, as after the page was loaded anew: the run of this very scenario, if there is one."""
     own = desk()
-    own.cancel()
-    own.result = None
-    own.job = jobs.Job(scenario)
-    own.job.start()
+    if own.job is not None or own.result is not None or scenario is None:
+        return
+    job = runs().find(scenario)
+    told_something = job is not None and (job.result is not None or job.state == "failed")
+    if going(job) or (told_something and shelf().get(scenario) is None):
+        runs().watch(job, own)
+        own.take(job)
 
 
 def running() -> bool:
-    job = desk().job
-    return job is not None and job.state not in jobs.ENDED
+    return going(desk().job)
 
 
 def collect() -> None:
@@ -78,6 +101,7 @@ def collect() -> None:
     own.result = own.job.result
     if own.result.finished:
         shelf().put(own.result)
+        runs().forget(own.job)
 
 
 def result_for(scenario: Scenario | None):

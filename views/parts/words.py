@@ -1,14 +1,44 @@
 """Numbers in words: as `sim.units` writes them, with a micro sign, and estimates that claim no more than they know."""
 
-from sim import units
-from sim.units import show_bytes, show_count, show_rate
+import re
 
-__all__ = ["file_stem", "plain", "plural", "roughly", "show_bytes", "show_count", "show_rate", "show_time"]
+from sim import units
+from sim.units import show_bytes, show_rate
+
+__all__ = [
+    "file_stem", "plain", "plural", "roughly", "roughly_count",
+    "show_bytes", "show_count", "show_rate", "show_share", "show_time", "told",
+]  # fmt: skip
+EXACT_BELOW = 10_000_000  # longer counts do not fit a tile, and nobody reads their last digits
 
 
 def show_time(seconds: float) -> str:
     """Seconds as "12.3 µs" or "1.23 ms"."""
-    return units.show_time(seconds).replace(" us", " µs")
+    return _micro(units.show_time(seconds))
+
+
+def show_count(count: float) -> str:
+    """A count to the last one, "9,626", or "581 M" where it is long."""
+    return f"{count:,.0f}" if count < EXACT_BELOW else units.show_count(count)
+
+
+def roughly_count(count: float) -> str:
+    """A count that is only an estimate: "about 258,000"."""
+    return f"about {show_count(float(f'{count:.3g}'))}"
+
+
+def show_share(share: float) -> str:
+    """A share of 1 as "83 %"; what is there is never written as nothing."""
+    return "under 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+
+
+def _micro(text: str) -> str:
+    return re.sub(r"(?<=\d )us\b", "µs", text)
+
+
+def told(text: str) -> str:
+    """A sentence of the engine as the pages write it, safe in Markdown."""
+    return plain(_micro(text))
 
 
 def plain(text: str) -> str:
@@ -34,4 +64,4 @@ def roughly(seconds: float) -> str:
 
 def plural(count: int, one: str, many: str | None = None) -> str:
     """A count with its noun: "1 switch", "24 switches"."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{show_count(count)} {one if count == 1 else many or one + 's'}"
