@@ -12,7 +12,7 @@ from views.figures.style import CONFIG
 from views.figures.topology import topology
 from views.parts import draft, faults, fields, link, page, preview, session
 from views.parts.labels import labelled
-from views.parts.words import file_stem, plain, plural, roughly, roughly_count, show_count
+from views.parts.words import file_stem, plain, plural, roughly, roughly_count
 
 SECTIONS = ("Cluster", "Workload", "Transport", "Faults")
 LAST_LEGAL = "last legal scenario"

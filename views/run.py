@@ -9,7 +9,7 @@ from views.figures.completion import completion
 from views.figures.style import CONFIG
 from views.parts import draft, metrics, page, session
 from views.parts.labels import labelled
-from views.parts.words import file_stem, plain, roughly, show_bytes, show_count, show_time
+from views.parts.words import file_stem, plain, plural, roughly, show_bytes, show_count, show_time
 
 POLL_S = 0.25
 PHASES = {

@@ -8,19 +8,21 @@ from sim.workload.memory import feasibility
 from views.figures.shares import bytes_per_gpu, memory_per_gpu, path_shares
 from views.parts import palette
 
+OVER = {"TP": "NVLink", "PP": "network", "DP": "NVLink and network", "EMBEDDING": "network"}
+
 
 def test_bytes_of_the_busiest_stage_by_kind():
     rows = sent(load_preset("gpt-7b-64"))
-    (bars,) = bytes_per_gpu(rows).data
-    assert list(bars.y) == ["TP (NVLink)", "PP (network)", "DP (network)", "embedding (network)"]
+    (bars,) = bytes_per_gpu(rows, OVER).data
+    assert list(bars.y) == ["TP (NVLink)", "PP (network)", "DP (NVLink and network)", "embedding (network)"]
     assert list(bars.marker.color) == [palette.KINDS[kind] for kind in ("TP", "PP", "DP", "embedding")]
     data = max(row.sent_bytes for row in rows if row.kind == "DP")
     assert bars.x[2] * 1e9 == pytest.approx(data)
-    assert bytes_per_gpu(rows).layout.xaxis.title.text == "sent per GPU and iteration (GB)"
+    assert bytes_per_gpu(rows, OVER).layout.xaxis.title.text == "sent per GPU and iteration (GB)"
 
 
 def test_nothing_sent_is_said():
-    assert "no GPU sends anything" in bytes_per_gpu([]).layout.annotations[0].text
+    assert "no GPU sends anything" in bytes_per_gpu([], OVER).layout.annotations[0].text
 
 
 def test_memory_is_stacked_per_stage_against_the_capacity():

@@ -3,6 +3,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
+from streamlit.runtime.caching import clear_session_resource_cache
 from streamlit.testing.v1 import AppTest
 
 from sim import job as jobs
@@ -50,6 +51,11 @@ def opened(link=None) -> AppTest:
     if link is not None:
         app.query_params["scenario"] = link
     return app.run()
+
+
+def close_the_tab():
+    """What Streamlit does when a page is left or loaded anew; all apps under test are one session to it."""
+    clear_session_resource_cache("test session id")
 
 
 def run_now(app, stop_after=1.0):

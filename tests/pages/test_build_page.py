@@ -4,6 +4,7 @@ import pytest
 
 from sim.preset import list_presets, load_preset, to_link
 from tests.pages.app_under_test import linked, opened, press, widget
+from views.parts import preview
 
 
 def said(app):
@@ -35,8 +36,9 @@ def test_every_preset_can_be_chosen_and_is_ready(app, name):
 def test_an_edit_changes_scenario_and_link_and_can_be_undone(app):
     widget(app.number_input, "NIC speed (Gb/s)").set_value(200.0).run()
     assert linked(app).cluster.nic_gbps == 200
-    assert "You have changed it" in said(app)
+    assert "**Incast: 16 senders, one receiver (edited)**" in said(app)
     press(app, "Undo all changes")
+    assert "(edited)" not in said(app)
     assert widget(app.number_input, "NIC speed (Gb/s)").value == load_preset("incast-16").cluster.nic_gbps
     assert linked(app).digest() == load_preset("incast-16").digest()
 
@@ -44,15 +46,15 @@ def test_an_edit_changes_scenario_and_link_and_can_be_undone(app):
 @pytest.mark.parametrize(
     "preset, section, label, value, line",
     [
-        ("gpt-7b-64", "Cluster", "GPUs", 60, "must be whole servers of cluster.gpus_per_node = 8; the nearest are 56 and 64"),
-        ("gpt-7b-64", "Workload", "Tensor parallel (TP)", 3, "tp = 3: must divide cluster.gpus_per_node = 8"),
-        ("gpt-7b-64", "Workload", "Pipeline stages (PP)", 5, "parallelism.pp = 5: must divide model.layers = 36"),
+        ("gpt-7b-64", "Cluster", "GPUs", 60, "**GPUs** = 60: must be whole servers of **GPUs per server** = 8; the nearest are 56 and 64"),
+        ("gpt-7b-64", "Workload", "Tensor parallel (TP)", 3, "**Tensor parallel (TP)** = 3: must divide **GPUs per server** = 8"),
+        ("gpt-7b-64", "Workload", "Pipeline stages (PP)", 5, "**Pipeline stages (PP)** = 5: must divide **Layers** = 36"),
         ("gpt-7b-64", "Workload", "Data parallel (DP)", 23, "the nearest that work"),
-        ("incast-16", "Cluster", "GPUs", 1, "cluster.gpus = 1: must be at least 2"),
-        ("incast-16", "Cluster", "NIC speed (Gb/s)", -100.0, "cluster.nic_gbps = -100.0: must be at least 0.001"),
-        ("incast-16", "Workload", "Receiving GPU", 99, "traffic.receiver = 99: there is no such GPU"),
-        ("incast-16", "Transport", "ECN kmin (kB)", 9000.0, "transport.ecn_kmin_kb = 9000: must be at most"),
-        ("incast-16", "Transport", "Payload per packet (B)", 0, "transport.payload_bytes = 0: must be at least 1"),
+        ("incast-16", "Cluster", "GPUs", 1, "**GPUs** = 1: must be at least 2"),
+        ("incast-16", "Cluster", "NIC speed (Gb/s)", -100.0, "**NIC speed (Gb/s)** = -100.0: must be at least 0.001"),
+        ("incast-16", "Workload", "Receiving GPU", 99, "**Receiving GPU** = 99: there is no such GPU"),
+        ("incast-16", "Transport", "ECN kmin (kB)", 9000.0, "**ECN kmin (kB)** = 9000: must be at most **ECN kmax (kB)** = 400"),
+        ("incast-16", "Transport", "Payload per packet (B)", 0, "**Payload per packet (B)** = 0: must be at least 1"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_clear_line_and_run_is_off(app, preset, section, label, value, line):
@@ -69,12 +71,39 @@ def test_bad_input_is_one_clear_line_and_run_is_off(app, preset, section, label,
     assert not app.error and not widget(app.button, "Run").disabled
 
 
+def test_an_edited_preset_runs_under_a_title_that_says_so(app, scripted):
+    widget(app.number_input, "NIC speed (Gb/s)").set_value(200.0).run()
+    press(app, "Run")
+    assert scripted.latest.scenario.title == "Incast: 16 senders, one receiver (edited)"
+    assert app.subheader[0].value == "Incast: 16 senders, one receiver (edited)"
+    assert linked(app).title == "Incast: 16 senders, one receiver"
+
+
 def test_a_field_left_empty_means_its_default(app):
     widget(app.selectbox, "Preset").select("gpt-7b-64").run()
     app.segmented_control(key="section").set_value("Workload").run()
     widget(app.number_input, "Data parallel (DP)").set_value(None).run()
     assert not app.error
     assert linked(app).parallelism.dp == 4
+
+
+@pytest.mark.parametrize(
+    ("tp", "line"),
+    [
+        (8, {"TP": "NVLink", "PP": "network", "DP": "network", "EMBEDDING": "network"}),
+        (4, {"TP": "NVLink", "PP": "network", "DP": "NVLink and network", "EMBEDDING": "network"}),
+    ],
+)
+def test_what_crosses_the_network_follows_from_where_ranks_are(tp, line):
+    scenario = load_preset("gpt-7b-64").replace_all({"parallelism.tp": tp, "parallelism.dp": None})
+    assert preview.over(scenario, preview.network(scenario.cluster)) == line
+
+
+def test_data_parallelism_inside_one_server_stays_on_nvlink():
+    scenario = load_preset("gpt-7b-64").replace_all(
+        {"cluster.gpus": 16, "parallelism.tp": 2, "parallelism.pp": 2, "parallelism.dp": 4}
+    )
+    assert preview.over(scenario, preview.network(scenario.cluster))["DP"] == "NVLink"
 
 
 def test_a_model_too_large_is_said_with_bytes_and_may_still_run(app):
@@ -112,7 +141,7 @@ def test_faults_are_added_edited_and_removed(app):
     (fault,) = linked(app).faults
     assert (fault.kind, fault.rate_factor, fault.at_us) == ("degrade", 0.25, 50)
     widget(app.number_input, "New rate / old").set_value(-1.0).run()
-    assert "rate_factor" in app.error[0].value and widget(app.button, "Run").disabled
+    assert app.error[0].value.startswith("**New rate / old** of fault 1 = -1.0: must be") and widget(app.button, "Run").disabled
     press(app, "Remove")
     assert not app.error and not linked(app).faults
 
@@ -123,7 +152,7 @@ def test_an_opened_link_restores_the_whole_scenario():
     assert not app.exception and not app.error
     assert linked(app) == scenario
     assert widget(app.number_input, "ECMP hash seed").value == 7
-    assert widget(app.selectbox, "Preset").value == "link-failure" and "You have changed it" in said(app)
+    assert widget(app.selectbox, "Preset").value == "link-failure" and "(edited)**" in said(app)
     press(app, "Undo all changes")
     assert linked(app) == load_preset("link-failure")
 

@@ -3,6 +3,10 @@
 from tests.pages.app_under_test import go, press, run_now, widget
 
 
+def port_heading(app):
+    return next(heading.value for heading in app.subheader if heading.value.startswith("Port "))
+
+
 def test_without_a_result_the_page_says_how_to_get_one(app):
     go(app, "network")
     assert app.info[0].value == "Nothing has been simulated yet." and not app.get("plotly_chart")
@@ -11,7 +15,8 @@ def test_without_a_result_the_page_says_how_to_get_one(app):
 def test_opens_at_the_busiest_moment_on_the_most_troubled_port(finished):
     go(finished, "network")
     assert len(finished.get("plotly_chart")) == 2
-    assert finished.subheader[0].value == "Port switch0->gpu16"
+    assert finished.subheader[0].value == "Incast: 16 senders, one receiver"
+    assert port_heading(finished) == "Port switch0->gpu16"
     assert [metric.label for metric in finished.metric] == [
         "Mean utilisation",
         "Deepest queue",
@@ -34,7 +39,7 @@ def test_any_port_can_be_chosen_by_name(finished):
     port = widget(finished.selectbox, "Port")
     port.select_index(3).run()
     assert not finished.exception
-    assert finished.subheader[0].value.startswith("Port gpu")
+    assert port_heading(finished).startswith("Port gpu")
 
 
 def test_play_starts_and_pauses(finished):
@@ -53,19 +58,20 @@ def test_a_new_run_forgets_the_port_of_the_old_one(finished):
     widget(finished.selectbox, "Preset").select("gpt-small-16").run()
     run_now(finished)
     go(finished, "network")
-    assert not finished.exception and "switch0" not in finished.subheader[0].value
+    assert not finished.exception and "switch0" not in port_heading(finished)
 
 
 def test_moment_and_port_are_kept_while_on_another_page(finished):
     go(finished, "network")
     finished.select_slider[0].set_value(7).run()
     widget(finished.selectbox, "Port").select_index(5).run()
-    heading = finished.subheader[0].value
+    heading = port_heading(finished)
     go(go(finished, "timeline"), "network")
-    assert finished.select_slider[0].value == 7 and finished.subheader[0].value == heading
+    assert finished.select_slider[0].value == 7 and port_heading(finished) == heading
 
 
 def test_partial_results_are_drawn_and_marked(app):
     run_now(app, stop_after=0.3)
     go(app, "network")
+    assert app.subheader[0].value == "Incast: 16 senders, one receiver – partial result"
     assert "Partial result" in app.warning[0].value and len(app.get("plotly_chart")) == 2

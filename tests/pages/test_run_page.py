@@ -1,9 +1,12 @@
 """Run page: from the button to progress, cancel, figures, notices, and every way a run can end."""
 
+import time
+
 import pytest
 
-from sim.preset import load_preset
-from tests.pages.app_under_test import go, opened, press, run_now, widget
+from sim.preset import load_preset, to_link
+from tests.pages.app_under_test import close_the_tab, go, opened, press, run_now, widget
+from views.parts import runs
 
 
 def figures(app):
@@ -32,7 +35,7 @@ def test_progress_says_what_is_done_and_what_is_left(app, scripted):
     assert bar.value == 25 and bar.text == "Simulating every packet: 25 %, about 4 s left"
     assert figures(app) == {
         "Simulated time": "250 µs",
-        "Packet-hops": "250 k",
+        "Packet-hops": "250,000",
         "Flows finished": "4 of 16",
         "Bytes left": "12.0 MB",
     }
@@ -88,7 +91,8 @@ def test_a_result_of_another_scenario_says_so(finished):
     go(finished, "build")
     widget(finished.selectbox, "Preset").select("link-failure").run()
     go(finished, "run")
-    assert "not of the scenario as it now stands" in finished.info[0].value
+    assert "not the scenario as it now stands" in finished.info[0].value
+    assert finished.subheader[0].value == "Incast: 16 senders, one receiver"
 
 
 def test_a_finished_result_is_there_for_whoever_opens_the_same_link(finished):
@@ -96,8 +100,61 @@ def test_a_finished_result_is_there_for_whoever_opens_the_same_link(finished):
     assert figures(other)["Iteration time"] == "1.30 ms"
 
 
+def test_a_page_loaded_anew_finds_its_running_job_and_then_its_result(app, scripted):
+    press(app, "Run")
+    job = scripted.latest
+    job.run_to(0.5)
+    close_the_tab()
+    again = go(opened(to_link(load_preset("incast-16"))), "run")
+    assert job.state == "running" and figures(again)["Flows finished"] == "8 of 16"
+    job.end()
+    again.run()
+    assert figures(again)["Iteration time"] == "1.30 ms"
+
+
+def test_a_job_that_ended_while_no_page_was_open_is_found_too(app, scripted):
+    press(app, "Run")
+    close_the_tab()
+    scripted.latest.end()
+    assert figures(go(opened(), "timeline"))["Completion time"]
+
+
+def test_a_page_on_another_scenario_does_not_take_the_job(app, scripted):
+    press(app, "Run")
+    close_the_tab()
+    other = go(opened(to_link(load_preset("link-failure"))), "run")
+    assert other.info[0].value == "Nothing has been simulated yet."
+
+
+def test_a_closed_tab_cancels_its_run_unless_somebody_comes_back_in_time(app, scripted, monkeypatch):
+    monkeypatch.setattr(runs, "GRACE_S", 0.2)
+    press(app, "Run")
+    job = scripted.latest
+    job.run_to(0.1)
+    close_the_tab()
+    again = opened()
+    time.sleep(0.4)
+    assert job.state == "running"
+    close_the_tab()
+    time.sleep(0.4)
+    assert job.state == "cancelled"
+    assert go(opened(), "run").info[0].value == "Nothing has been simulated yet."
+    assert not again.exception
+
+
 @pytest.mark.parametrize("name", ["gpt-small-16", "link-failure", "parallel-links"])
 def test_other_presets_run_too(app, name):
     widget(app.selectbox, "Preset").select(name).run()
     run_now(app)
     assert not app.exception and "Iteration time" in figures(app)
+
+
+def test_flows_of_no_bytes_are_told_once(app, scripted):
+    press(app, "Run")
+    scripted.latest.end()
+    scripted.latest.result.raw.notices[:] = [
+        "flows of 0 bytes are done after their path's delay: all",
+        "16 flows have 0 bytes: they end after their path's delay and send nothing",
+    ]
+    app.run()
+    assert [info.value.split(":")[0] for info in app.info] == ["16 flows have 0 bytes"]
