@@ -1,6 +1,7 @@
 """What a newcomer copies from the README works as it stands: commands, requirements, files that it names."""
 
 import re
+import subprocess
 import sys
 
 import pytest
@@ -60,6 +61,15 @@ def test_files_that_the_readme_names_are_there():
     )
     missing = sorted(name for name in named if "mine" not in name and not list(ROOT.glob(name.rstrip("/"))))
     assert not missing, listed(missing)
+
+
+def test_the_files_of_the_hpcc_example_are_there_and_run(tmp_path):
+    place, line = re.search(r"    S4=(\S+)\n    python (-m sim hpcc .*)\n", README).groups()
+    words = line.replace("$S4", place).replace(" fct.txt", f" {tmp_path / 'fct.txt'}").split()
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    flows = int((ROOT / place / "flow.txt").read_text("utf-8").split()[0])
+    assert len((tmp_path / "fct.txt").read_text("utf-8").splitlines()) == flows
 
 
 def test_presets_that_the_readme_runs_are_there():
