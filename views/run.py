@@ -12,6 +12,7 @@ from views.parts.labels import labelled
 from views.parts.words import file_stem, plain, plural, roughly, show_bytes, show_count, show_time
 
 POLL_S = 0.25
+COMPILED_NOW_S = 0.1  # a run that waited longer for the kernel says so
 PHASES = {
     "waiting": "Waiting for its turn",
     "compiling": "Compiling the kernel (first run only)",
@@ -118,10 +119,13 @@ def headline(result) -> None:
     for name, figures in zip(("times", "congestion"), rows, strict=True):
         metrics.row(name, *figures, border=True)
     finished = f"{show_count(summary['flows_finished'])} of {plural(summary['flows'], 'flow')} finished"
+    spent = summary["cpu_s"]
+    compile_s = spent.get("compile", 0.0)
+    compiling = f", {show_time(compile_s)} to compile it, once" if compile_s > COMPILED_NOW_S else ""
     st.caption(
         f"{finished}. {show_count(summary['packet_hops']['executed'])} packet-hops simulated one by one "
         f"in {show_time(summary['wall_s'])} "
-        f"({show_time(summary['cpu_s'].get('kernel', 0.0))} in the kernel), "
+        f"({show_time(spent.get('kernel', 0.0))} in the kernel{compiling}), "
         f"{show_bytes(summary['peak_rss_bytes'])} of memory at most."
     )
     with st.container(horizontal=True, vertical_alignment="center"):

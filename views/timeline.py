@@ -10,6 +10,7 @@ from views.parts.words import plural, show_bytes, show_count, show_rate, show_sh
 
 CHOSEN_FLOW, WINDOW = "timeline flow", "timeline window"
 CANDIDATES = 200
+WORK = ("forward", "backward", "TP")  # what a stage does with each micro-batch
 
 
 def main() -> None:
@@ -38,8 +39,8 @@ def main() -> None:
         alt="Gantt chart of ranks",
     )
     st.caption(
-        "One row per rank: computing above, sending below. Outlined steps are on the critical path, which the top row "
-        "shows whole. Where tasks are too short to see, a colour's height is its share of the time. "
+        f"One row per rank{': computing above, sending below' if result.dag.n_tasks else ' that sends'}. "
+        "Outlined steps are on the critical path, which the top row shows whole. Where tasks are too short to see, a colour's height is its share of the time. "
         "Drag to zoom, double-click to zoom out, click a flow to look at it."
     )
     close_look(result)
@@ -47,7 +48,7 @@ def main() -> None:
 
 def explain_bubble(result) -> None:
     """What a pipeline bubble is, and its size against the formula (arXiv 2104.04473 section 2.2.1)."""
-    strategy, parts = result.scenario.parallelism, result.path_shares_s
+    strategy = result.scenario.parallelism
     if strategy is None or strategy.pp == 1:
         return
     p, m = strategy.pp, strategy.micro_batches
@@ -56,9 +57,11 @@ def explain_bubble(result) -> None:
         f"not yet reached them or the last has left them: (p − 1)/m = {p - 1}/{m} = {show_share((p - 1) / m)} of the work of one "
         f"stage, with p = {plural(p, 'stage')} and m = {plural(m, 'micro-batch', 'micro-batches')}."
     )
-    work = parts.get("compute", 0.0) + parts.get("TP", 0.0)
+    tasks = result.tasks[result.tasks["kind"].isin(WORK)]
+    work = (tasks["end_s"] - tasks["start_s"]).sum() / (p * strategy.tp * strategy.dp)
     if result.finished and work > 0:
-        text += f" In this run it is {show_share(parts.get('bubble', 0.0) / work)}."
+        bubble = result.path_shares_s.get("bubble", 0.0)
+        text += f" In this run it is {show_time(bubble)} beside {show_time(work)} of work, {show_share(bubble / work)}."
     st.caption(text)
 
 
@@ -149,9 +152,8 @@ def close_look(result) -> None:
 def describe(result, flow_id: int, on_path: bool) -> str:
     row = result.flows.iloc[flow_id]
     slow = "" if row.isna()["slowdown"] else f", slowdown {row['slowdown']:.2f}"
-    return f"{row['kind']} flow {flow_id}: rank {row['src']} to {row['dst']}, {show_bytes(row['bytes'])}{slow}" + (
-        " (critical path)" if on_path else ""
-    )
+    which = f"{row['kind']} flow {flow_id}" + (" (critical path)" if on_path else "")
+    return f"{which}: rank {row['src']} to {row['dst']}, {show_bytes(row['bytes'])}{slow}"
 
 
 def _zoom(result, flow) -> None:
@@ -174,6 +176,7 @@ def hops(result, flow_id: int) -> None:
             "ECN marks": table["ecn_marks"].tolist(),
             "PFC pauses": table["pauses"].tolist(),
         },
+        column_config={name: st.column_config.NumberColumn(format="localized") for name in ("ECN marks", "PFC pauses")},
         hide_index=True,
         width="stretch",
     )

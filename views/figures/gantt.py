@@ -126,7 +126,7 @@ def _add_chosen(figure: go.Figure, flow: pd.Series, spots: dict, row_of: dict, s
     figure.add_trace(
         go.Scatter(
             x=[start, end, end, start, start], y=[low, low, high, high, low], mode="lines", name="flow below",
-            hoverinfo="skip", line=dict(color=palette.SELECTED, width=3),
+            hoverinfo="skip", line=dict(color=palette.SELECTED, width=5),
         )
     )  # fmt: skip
 

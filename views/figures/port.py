@@ -82,15 +82,15 @@ def _queue(figure, result, port_id: int, edges) -> str:
     largest = max([queue.max(), *(value for value in thresholds.values() if value <= 4 * max(queue.max(), 1))])
     scale, unit = style.byte_unit(largest)
     _steps(figure, edges, queue / scale, "deepest queue", palette.QUEUE, palette.QUEUE_FILL, 2, "%{y:.3g} " + unit)
-    for side, (name, value) in zip(("bottom", "top"), thresholds.items(), strict=False):
+    for side, (name, value) in zip(("left", "right"), thresholds.items(), strict=False):
         if value <= largest:
             figure.add_hline(
                 y=value / scale,
                 row=2,
                 col=1,
                 line=dict(color=palette.THRESHOLD, width=1, dash="dash"),
-                annotation=dict(text=name, font=dict(size=10, color=palette.TEXT)),
-                annotation_position=f"{side} right",
+                annotation=dict(text=name, font=dict(size=10, color=palette.TEXT), bgcolor="rgba(255,255,255,0.6)"),
+                annotation_position=f"top {side}",
             )
     return unit
 

@@ -112,7 +112,7 @@ def path_shares(parts_s: dict[str, float]) -> go.Figure:
             )
         )
     style.apply(figure, 116, x_title="share of the critical path (%)", legend=False)
-    figure.update_layout(barmode="stack", uniformtext=dict(minsize=9, mode="hide"))
+    figure.update_layout(barmode="stack", uniformtext=dict(minsize=9, mode="hide"), margin_r=20)  # 100 has room
     figure.update_xaxes(range=[0, 100], title_standoff=6)
     figure.update_yaxes(showticklabels=False)
     return figure
