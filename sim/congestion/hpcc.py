@@ -27,6 +27,8 @@ PARAMETERS = (
     Parameter("fast_react", 1.0, "0 or 1", "FAST_REACT, HPCC simulator"),
 )
 
+NOTHING, FAST, FULL = 0, 1, 2  # what an ACK leads to
+
 COLUMNS = (("hpcc_u", "f8"), ("hpcc_reference_bps", "i8"), ("hpcc_update_after", "i8"), ("hpcc_stage", "i8"))
 
 
@@ -50,33 +52,59 @@ def change_rate(s, i, rate):
 
 
 @kernel
-def on_ack(s, i, k, now):
-    F = s.flow[i]
+def store(s, i, k, h):
+    """Keep what packet `k` brought from hop `h`: the next ACK is measured against it."""
     g = s.g[0]
-    p = s.g[0]
+    T = s.telemetry[k * g.hops_max + h]
+    O = s.telemetry[g.telemetry_flows + i * g.hops_max + h]
+    O.time_ps = T.time_ps
+    O.tx_bytes = T.tx_bytes
+    O.queue_bytes = T.queue_bytes
+
+
+@kernel
+def reaction(s, i, k):
+    """What packet `k` leads to: NOTHING (the first is only stored), a FAST reaction, or once a round trip a FULL one."""
+    F = s.flow[i]
     hops = F.hops - 1
     if hops == 0:
-        return
-    new = k * g.hops_max
-    old = g.telemetry_flows + i * g.hops_max
+        return NOTHING
     if F.hpcc_update_after == 0:
         F.hpcc_update_after = F.next_packet
         for h in range(hops):
-            T = s.telemetry[new + h]
-            O = s.telemetry[old + h]
-            O.time_ps = T.time_ps
-            O.tx_bytes = T.tx_bytes
-            O.queue_bytes = T.queue_bytes
+            store(s, i, k, h)
+        return NOTHING
+    if s.packet[k].number > F.hpcc_update_after:
+        return FULL
+    return FAST if s.g[0].hpcc_fast_react > 0.0 else NOTHING
+
+
+@kernel
+def settle(s, i, rate, stage, full):
+    """Send at `rate` within its bounds; once a round trip it becomes the reference."""
+    F = s.flow[i]
+    rate = min(F.line_bps, max(int64(s.g[0].hpcc_min_rate_bps), rate))
+    change_rate(s, i, rate)
+    if full:
+        F.hpcc_reference_bps = rate
+        F.hpcc_stage = stage
+        F.hpcc_update_after = max(F.hpcc_update_after, F.next_packet)
+
+
+@kernel
+def on_ack(s, i, k, now):
+    what = reaction(s, i, k)
+    if what == NOTHING:
         return
-    full = s.packet[k].number > F.hpcc_update_after
-    if not full and p.hpcc_fast_react <= 0.0:
-        return
+    F = s.flow[i]
+    g = s.g[0]
+    p = s.g[0]
     U = 0.0
     dt = int64(0)
     window = F.window_bytes if F.window_bytes > 0 else max(int64(1), int64(F.base_rtt_ps / 8e12 * F.line_bps))
-    for h in range(hops):
-        T = s.telemetry[new + h]
-        O = s.telemetry[old + h]
+    for h in range(F.hops - 1):
+        T = s.telemetry[k * g.hops_max + h]
+        O = s.telemetry[g.telemetry_flows + i * g.hops_max + h]
         tau = T.time_ps - O.time_ps
         if tau > 0:
             tx_rate = (T.tx_bytes - O.tx_bytes) * 8.0 / (tau / 1000.0 * 1e-9)
@@ -84,9 +112,7 @@ def on_ack(s, i, k, now):
             if u > U:
                 U = u
                 dt = tau
-        O.time_ps = T.time_ps
-        O.tx_bytes = T.tx_bytes
-        O.queue_bytes = T.queue_bytes
+        store(s, i, k, h)
     rtt_ns = F.base_rtt_ps / 1000.0
     dt_ns = min(dt / 1000.0, rtt_ns)
     F.hpcc_u = (F.hpcc_u * (rtt_ns - dt_ns) + U * dt_ns) / rtt_ns
@@ -99,9 +125,4 @@ def on_ack(s, i, k, now):
     else:
         rate = F.hpcc_reference_bps + additive
         stage += 1
-    rate = min(F.line_bps, max(int64(p.hpcc_min_rate_bps), rate))
-    change_rate(s, i, rate)
-    if full:
-        F.hpcc_reference_bps = rate
-        F.hpcc_stage = stage
-        F.hpcc_update_after = max(F.hpcc_update_after, F.next_packet)
+    settle(s, i, rate, stage, what == FULL)
