@@ -128,11 +128,32 @@ class Transport(Part):
     int_telemetry: Literal["exact", "ns3"] = Field(
         "exact", description="in-band telemetry: exact, or quantised as in the HPCC simulator"
     )
+    hpcc_arithmetic: Literal["fixed", "float"] | None = Field(
+        None,
+        description="HPCC in whole numbers as NICs compute it, or in floating point as the HPCC simulator does (default: fixed; with INT as in ns-3, float)",
+    )
     window: Literal["auto", "none", "bdp"] = Field(
         "auto", description="bytes in flight: as the controller says, unlimited, or one bandwidth-delay product"
     )
     retransmit_timeout_us: float = Field(500.0, description="us without an ACK before going back", gt=0, le=1e9)
     parameters: dict[str, float] = Field({}, description="parameters of the controller, by its own names")
+
+    @model_validator(mode="after")
+    def _arithmetic_of_hpcc(self) -> "Transport":
+        given, control = self.hpcc_arithmetic, self.congestion_control
+        if given is not None and control != "hpcc":
+            raise ScenarioError(
+                f"transport.hpcc_arithmetic = {given!r}: congestion_control {control!r} has no such choice; "
+                'leave the key out, or use congestion_control = "hpcc"'
+            )
+        if given == "fixed" and self.int_telemetry == "ns3":
+            raise ScenarioError(
+                "transport.hpcc_arithmetic = 'fixed': needs int_telemetry = \"exact\", for counters in units of 512 B "
+                'bias it; or use hpcc_arithmetic = "float"'
+            )
+        if control == "hpcc" and given is None:
+            self._resolve(hpcc_arithmetic="fixed" if self.int_telemetry == "exact" else "float")
+        return self
 
     @model_validator(mode="after")
     def _thresholds_in_order(self) -> "Transport":

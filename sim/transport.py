@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from sim.congestion.registry import CONTROLLERS, parameter_row
+from sim.congestion.registry import CONTROLLERS, FIXED_POINT, parameter_row
 from sim.errors import ScenarioError
 from sim.packet.layout import PFC_DYNAMIC, PFC_FIXED, PFC_OFF
 from sim.packet.state import LONG_HAUL_BYTES, PFC_RESERVE_BYTES, Settings, headroom_bytes
@@ -80,9 +80,10 @@ def kernel_settings(
     `int_multi`, `var_window`, `rate_bound` take the place of the controller's own, for foreign files.
     """
     check_buffers(transport, network)
-    module = CONTROLLERS[transport.congestion_control]
+    fixed = transport.hpcc_arithmetic == "fixed"
+    module = (FIXED_POINT if fixed else CONTROLLERS)[transport.congestion_control]
     kmin, kmax, pmax = thresholds if thresholds is not None else marking_thresholds(transport, network)
-    exact = transport.int_telemetry == "exact"
+    exact = fixed or transport.int_telemetry == "exact"
     xoff = round((transport.pfc_xoff_kb or 0) * BYTES_PER_KB)
     xon = round(transport.pfc_xon_kb * BYTES_PER_KB) if transport.pfc_xon_kb is not None else xoff - PFC_HYSTERESIS_BYTES
     return Settings(

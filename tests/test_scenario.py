@@ -238,6 +238,19 @@ def test_digest_sees_content_and_only_content(gpt):
     assert len(gpt.digest()) == 64
 
 
+def test_hpcc_has_an_arithmetic_and_no_other_controller(incast):
+    by_hpcc = incast.replace("transport.congestion_control", "hpcc")
+    assert (by_hpcc.transport.hpcc_arithmetic, incast.transport.hpcc_arithmetic) == ("fixed", None)
+    assert by_hpcc.replace("transport.int_telemetry", "ns3").transport.hpcc_arithmetic == "float"
+    assert by_hpcc.digest() == by_hpcc.replace("transport.hpcc_arithmetic", "fixed").digest()
+    assert by_hpcc.digest() != by_hpcc.replace("transport.hpcc_arithmetic", "float").digest()
+    told = refusal(incast, transport__hpcc_arithmetic="float")
+    assert "congestion_control 'dcqcn' has no such choice; leave the key out" in told
+    told = refusal(by_hpcc, transport__hpcc_arithmetic="fixed", transport__int_telemetry="ns3")
+    assert 'needs int_telemetry = "exact"' in told
+    assert "did you mean 'fixed'" in refusal(by_hpcc, transport__hpcc_arithmetic="fixd")
+
+
 def test_replace_steps_into_lists(incast):
     failing = incast.replace("faults", [{"kind": "link-down", "a": "gpu0", "b": 16, "at_us": 5.0}])
     assert failing.replace("faults.0.at_us", 7).faults[0].at_us == 7.0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sim.congestion import hpcc, hpcc_fixed
 from sim.congestion.registry import CONTROLLERS
 from sim.errors import ScenarioError
 from sim.packet.layout import PFC_DYNAMIC, PFC_FIXED, PFC_OFF
@@ -144,6 +145,16 @@ def test_telemetry_exact_or_in_the_reference_units():
     assert exact.telemetry and not settings().telemetry
     assert (exact.telemetry_tx_quantum, exact.telemetry_queue_quantum) == (1, 1)
     assert (coarse.telemetry_tx_quantum, coarse.telemetry_queue_quantum) == (512, 320)  # 128 and 80 B, times 4
+
+
+def test_the_arithmetic_of_hpcc_follows_its_telemetry():
+    def chosen(**transport):
+        made = settings(congestion_control="hpcc", **transport)
+        return made.controller, made.telemetry_tx_quantum, made.telemetry_queue_quantum
+
+    assert chosen() == chosen(hpcc_arithmetic="fixed") == (hpcc_fixed.NUMBER, 1, 1)
+    assert chosen(hpcc_arithmetic="float") == (hpcc.NUMBER, 1, 1)
+    assert chosen(int_telemetry="ns3") == chosen(int_telemetry="ns3", hpcc_arithmetic="float") == (hpcc.NUMBER, 512, 320)
 
 
 def test_a_parameter_of_another_name_is_answered():

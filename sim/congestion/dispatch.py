@@ -3,7 +3,7 @@
 To add a controller: write its file, list it in `registry.CONTROLLERS`, add its branch below.
 """
 
-from sim.congestion import dcqcn, dctcp, hpcc, swift, timely
+from sim.congestion import dcqcn, dctcp, hpcc, hpcc_fixed, swift, timely
 from sim.jit import kernel
 
 
@@ -15,6 +15,8 @@ def start(s, i):
         dcqcn.start(s, i)
     elif which == hpcc.NUMBER:
         hpcc.start(s, i)
+    elif which == hpcc_fixed.NUMBER:
+        hpcc_fixed.start(s, i)
     elif which == timely.NUMBER:
         timely.start(s, i)
     elif which == dctcp.NUMBER:
@@ -38,6 +40,8 @@ def on_ack(s, i, k, now):
         dcqcn.on_ack(s, i, k, now)
     elif which == hpcc.NUMBER:
         hpcc.on_ack(s, i, k, now)
+    elif which == hpcc_fixed.NUMBER:
+        hpcc_fixed.on_ack(s, i, k, now)
     elif which == timely.NUMBER:
         timely.on_ack(s, i, k, now)
     elif which == dctcp.NUMBER:

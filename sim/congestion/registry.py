@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from sim.congestion import dcqcn, dctcp, hpcc, none, swift, timely
+from sim.congestion import dcqcn, dctcp, hpcc, hpcc_fixed, none, swift, timely
 from sim.errors import ScenarioError, did_you_mean
 
 CONTROLLERS = {module.NAME: module for module in (none, dcqcn, hpcc, timely, dctcp, swift)}
+FIXED_POINT = {hpcc.NAME: hpcc_fixed}  # a second arithmetic of a controller, with its parameters
 
-COLUMNS = [column for module in CONTROLLERS.values() for column in module.COLUMNS]
+COLUMNS = [column for module in (*CONTROLLERS.values(), *FIXED_POINT.values()) for column in module.COLUMNS]
 
 _KERNEL_UNIT = {"us": ("_us", "_ps", 1e6), "Mb/s": ("_mbps", "_bps", 1e6)}
 
@@ -21,6 +22,7 @@ def _kernel_field(module, parameter):
 
 PARAMETER_ROW = np.dtype(
     [(_kernel_field(module, parameter)[0], "f8") for module in CONTROLLERS.values() for parameter in module.PARAMETERS]
+    + [(name, "i8") for module in FIXED_POINT.values() for name, _, _ in module.INTEGERS]
 )
 
 
@@ -59,4 +61,7 @@ def parameter_row(controller: str, overrides: dict[str, float] | None = None) ->
             )
         field, scale = _kernel_field(CONTROLLERS[controller], known[name])
         row[0][field] = value * scale
+    for module in FIXED_POINT.values():
+        for name, field, scale in module.INTEGERS:
+            row[0][name] = round(row[0][field] * scale)
     return row

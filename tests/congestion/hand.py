@@ -34,11 +34,10 @@ def feed(s, i, k, now):
 class Flow:
     """A long flow over `links` links at `rate_bps` of `line_bps`; 8 us x 100 Gb/s make a window of 100 kB."""
 
-    def __init__(self, controller, *, line_bps=100 * GBPS, rate_bps=None, links=2, base_rtt_ps=8 * US, **parameters):
+    def __init__(self, controller, *, line_bps=100 * GBPS, rate_bps=None, links=2, base_rtt_ps=8 * US, arithmetic=None, **parameters):
         network = network_from_text(CHAIN)
-        settings = kernel_settings(
-            Transport(congestion_control=controller, parameters=parameters), Simulation(), network
-        )
+        transport = Transport(congestion_control=controller, hpcc_arithmetic=arithmetic, parameters=parameters)
+        settings = kernel_settings(transport, Simulation(), network)
         self.state = make_state(network, settings, used_ports=network.port_src[:0], hops_max=3, flow_slots=1, packets=2)
         self.set(
             size_bytes=10**9, packets=10**6, hops=links, base_rtt_ps=base_rtt_ps, line_bps=line_bps,

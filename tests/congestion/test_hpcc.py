@@ -13,7 +13,7 @@ def row(time_us, kilobytes, queue_kb=0, rate=RATE):
 
 def flow_after_first(*telemetry, links=2, **options):
     """A flow at 40 Gb/s, target 1, that has stored a first ACK's telemetry with 50 packets out."""
-    flow = Flow("hpcc", links=links, **{"rate_bps": 40 * GBPS, "target": 1.0, **options})
+    flow = Flow("hpcc", links=links, **{"rate_bps": 40 * GBPS, "target": 1.0, **options}, arithmetic="float")
     flow.ack(0, 1, sent=50, telemetry=telemetry or [row(0, 0)])
     return flow
 

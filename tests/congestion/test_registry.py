@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.congestion.registry import CONTROLLERS, parameter_row
+from sim.congestion.registry import COLUMNS, CONTROLLERS, FIXED_POINT, parameter_row
 from sim.errors import ScenarioError
 
 
@@ -25,6 +25,13 @@ def test_an_override_touches_its_own_controller_only():
 def test_every_parameter_can_be_given(name):
     for parameter in CONTROLLERS[name].PARAMETERS:
         assert parameter_row(name, {parameter.name: parameter.value}).tobytes() == parameter_row(name).tobytes()
+
+
+def test_a_second_arithmetic_adds_columns_and_a_number_of_its_own():
+    modules = [*CONTROLLERS.values(), *FIXED_POINT.values()]
+    assert len({module.NUMBER for module in modules}) == len(modules)
+    assert len({name for name, _ in COLUMNS}) == len(COLUMNS)
+    assert all(module.PARAMETERS == CONTROLLERS[name].PARAMETERS for name, module in FIXED_POINT.items())
 
 
 def test_a_wrong_name_is_answered_with_the_nearest():
