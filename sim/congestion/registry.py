@@ -13,6 +13,12 @@ COLUMNS = [column for module in (*CONTROLLERS.values(), *FIXED_POINT.values()) f
 _KERNEL_UNIT = {"us": ("_us", "_ps", 1e6), "Mb/s": ("_mbps", "_bps", 1e6)}
 
 
+def name_of(number: int) -> str:
+    """Name of the controller that the kernel knows by `number`, whichever its arithmetic; its columns are `<name>_...`."""
+    modules = (*CONTROLLERS.items(), *FIXED_POINT.items())
+    return next(name for name, module in modules if module.NUMBER == number)
+
+
 def _kernel_field(module, parameter):
     """Name and scale of a parameter in the kernel's units: `low_us` of TIMELY is `timely_low_ps`, 10^6."""
     old, new, scale = _KERNEL_UNIT.get(parameter.unit, ("", "", 1.0))

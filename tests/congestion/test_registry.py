@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.congestion.registry import COLUMNS, CONTROLLERS, FIXED_POINT, parameter_row
+from sim.congestion.registry import COLUMNS, CONTROLLERS, FIXED_POINT, name_of, parameter_row
 from sim.errors import ScenarioError
 
 
@@ -30,6 +30,7 @@ def test_every_parameter_can_be_given(name):
 def test_a_second_arithmetic_adds_columns_and_a_number_of_its_own():
     modules = [*CONTROLLERS.values(), *FIXED_POINT.values()]
     assert len({module.NUMBER for module in modules}) == len(modules)
+    assert all(name_of(module.NUMBER) == name for name, module in (*CONTROLLERS.items(), *FIXED_POINT.items()))
     assert len({name for name, _ in COLUMNS}) == len(COLUMNS)
     assert all(module.PARAMETERS == CONTROLLERS[name].PARAMETERS for name, module in FIXED_POINT.items())
 
