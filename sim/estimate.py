@@ -59,7 +59,9 @@ def estimate(scenario: Scenario) -> Estimate:
 
 def ns_per_hop(sorts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> float:
     """CPU time of a packet-hop, ns; the sorts of messages of `crossings` take turns, the pairs of one do not."""
-    pairs = max((len(src) / min(len(np.unique(src)), len(np.unique(dst))) for src, dst, _ in sorts if len(src)), default=1)
+    pairs = max(
+        (len(src) / min(len(np.unique(src)), len(np.unique(dst))) for src, dst, _ in sorts if len(src)), default=1
+    )
     hosts = len(np.unique(np.concatenate([ends for src, dst, _ in sorts for ends in (src, dst)])))
     return NS_PER_HOP + NS_OF_QUEUE_PAIRS * (pairs - 1) ** 0.5 + NS_PER_HOST * hosts
 

@@ -150,7 +150,9 @@ def edit_workload(scenario) -> None:
         fields.show(fields.TRAFFIC, scenario)
         listed = draft.get("traffic.flows")
         if listed:
-            st.caption(f"{plural(len(listed), 'flow is', 'flows are')} listed in the scenario; edit them in its TOML text.")
+            st.caption(
+                f"{plural(len(listed), 'flow is', 'flows are')} listed in the scenario; edit them in its TOML text."
+            )
 
 
 def _choose_workload() -> None:

@@ -139,7 +139,7 @@ def close_look(result) -> None:
             "–" if missing["slowdown"] else f"{flow['slowdown']:.2f}",
             "Completion time over that of the flow alone",
         ),
-        ("ECN marks", show_count(flow['ecn_marks']), "Packets of this flow that switches marked"),
+        ("ECN marks", show_count(flow["ecn_marks"]), "Packets of this flow that switches marked"),
     )
     st.caption(
         f"{show_bytes(flow['bytes'])} of payload from rank {flow['src']} to rank {flow['dst']}"

@@ -141,7 +141,10 @@ def test_faults_are_added_edited_and_removed(app):
     (fault,) = linked(app).faults
     assert (fault.kind, fault.rate_factor, fault.at_us) == ("degrade", 0.25, 50)
     widget(app.number_input, "New rate / old").set_value(-1.0).run()
-    assert app.error[0].value.startswith("**New rate / old** of fault 1 = -1.0: must be") and widget(app.button, "Run").disabled
+    assert (
+        app.error[0].value.startswith("**New rate / old** of fault 1 = -1.0: must be")
+        and widget(app.button, "Run").disabled
+    )
     press(app, "Remove")
     assert not app.error and not linked(app).faults
 

@@ -20,7 +20,7 @@ LANES = {
 }  # of flows: top and bottom within a row
 COMPUTE_LANE = (-0.36, 0.0)
 TRAFFIC_LANE = (-0.28, 0.28)  # runs without compute have one lane
-THIN = 0.2  # lanes this low are underlined where others are outlined
+THIN = 0.2  # lanes this low are underlined where others are outlined, and take a thin halo
 _FIELDS = ["lane", "kind", "rank", "start_s", "end_s", "low", "high", "count", "id", "bytes"]
 
 
@@ -122,11 +122,12 @@ def _add_chosen(figure: go.Figure, flow: pd.Series, spots: dict, row_of: dict, s
     top, bottom = spots.get(flow["flow_id"], _lane(NETWORK, str(flow["kind"])))
     start = flow["start_s"] / scale
     end = (flow["start_s"] + flow["fct_s"] if flow["fct_s"] >= 0 else run_end_s) / scale
+    width = 2 if bottom - top < THIN else 5
     high, low = row_of[flow["src"]] + top, row_of[flow["src"]] + bottom
     figure.add_trace(
         go.Scatter(
             x=[start, end, end, start, start], y=[low, low, high, high, low], mode="lines", name="flow below",
-            hoverinfo="skip", line=dict(color=palette.SELECTED, width=5),
+            hoverinfo="skip", line=dict(color=palette.SELECTED, width=width),
         )
     )  # fmt: skip
 

@@ -48,7 +48,9 @@ def _row(index: int, fault: dict, links: list[tuple[str, str]]) -> None:
         right.selectbox(
             LABELS["a"], options, format_func=lambda ends: f"{ends[0]} – {ends[1]}", **_bound(index, "link", own)
         )
-        left.number_input(LABELS["at_us"], value=None, format="%g", **_bound(index, "at_us", float(fault.get("at_us", 0.0))))
+        left.number_input(
+            LABELS["at_us"], value=None, format="%g", **_bound(index, "at_us", float(fault.get("at_us", 0.0)))
+        )
         if fault["kind"] in EXTRA:
             name, label, default = EXTRA[fault["kind"]]
             right.number_input(label, value=None, format="%g", **_bound(index, name, float(fault.get(name, default))))

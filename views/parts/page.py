@@ -6,7 +6,11 @@ from sim.result_notices import partial
 from views.parts import draft, link, session
 from views.parts.words import plain, told
 
-COMPACT = "<style>[data-testid='stMainBlockContainer'] { padding-top: 4.5rem; padding-bottom: 2rem; }</style>"
+COMPACT = """<style>
+[data-testid='stMainBlockContainer'] { padding-top: 4.5rem; padding-bottom: 2rem; }
+[data-testid='stMainBlockContainer'] h1 { padding: 0; }
+[data-testid='stMainBlockContainer'] h3 { padding: 0.25rem 0 0.5rem; }
+</style>"""
 PAGES = {
     "build": "views/build.py",
     "run": "views/run.py",

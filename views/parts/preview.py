@@ -59,7 +59,8 @@ def faulty_ports(network, scenario: Scenario) -> dict[int, str]:
 
 
 def describe_fault(fault) -> str:
-    extra = {"degrade": f" to {100 * (fault.rate_factor or 0):g} % of its rate", "loss": f" of {100 * (fault.probability or 0):g} %"}.get(
-        fault.kind, ""
-    )
+    extra = {
+        "degrade": f" to {100 * (fault.rate_factor or 0):g} % of its rate",
+        "loss": f" of {100 * (fault.probability or 0):g} %",
+    }.get(fault.kind, "")
     return f"{fault.kind}{extra} at {fault.at_us:g} µs"

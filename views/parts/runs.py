@@ -1,7 +1,7 @@
 """Runs of this process that any session may watch: one that nobody watches for a while is cancelled."""
 
-import threading
 from collections import OrderedDict
+from threading import RLock, Timer
 
 from sim import job as jobs
 
@@ -18,7 +18,7 @@ class Runs:
     """The latest jobs by scenario digest, and who watches them. A finished one belongs on the shelf, see `forget`."""
 
     def __init__(self):
-        self._jobs, self._watchers, self._lock = OrderedDict(), {}, threading.RLock()
+        self._jobs, self._watchers, self._lock = OrderedDict(), {}, RLock()
 
     def put(self, job, watcher) -> None:
         """Take in a new job with its first watcher; one too many goes: an ended one, else one that nobody watches, else the oldest."""
@@ -43,7 +43,7 @@ class Runs:
         with self._lock:
             self._watchers.get(job, set()).discard(watcher)
             if patient and going(job) and self._is_known(job):
-                timer = threading.Timer(GRACE_S, self._cancel_if_alone, [job])
+                timer = Timer(GRACE_S, self._cancel_if_alone, [job])
                 timer.daemon = True
                 timer.start()
             else:
