@@ -4,7 +4,8 @@ import numpy as np
 
 from sim.units import PS_PER_S
 
-# In packet mode every packet is executed; nothing is remembered, so there is no memo and no partition to count.
+# In packet mode every packet is executed; nothing is remembered, so there is no memo and no partition to count. In flow mode
+# there are no packets: its packet-hops are those of the same traffic, none of them executed.
 NO_MEMO = {"patterns": 0, "hits": 0, "misses": 0, "bytes": 0}
 NO_PARTITIONS = {"formed": None, "merges": None, "splits": None, "max_flows": None}
 
@@ -28,10 +29,12 @@ def summarise(raw) -> dict:
     started = raw.start_ps[raw.dag.n_tasks :] >= 0
     finished = raw.acked_ps >= 0
     hops = int(raw.counters["packet_hops"])
+    mode = getattr(raw, "mode", "packet")
+    executed = 0 if mode == "flow" else hops
     return {
         "scenario": raw.scenario.name,
         "hash": raw.scenario.digest(),
-        "mode": "packet",
+        "mode": mode,
         "level": None,
         "status": raw.status,
         "iteration_s": raw.end_ps_last / PS_PER_S if raw.status == "finished" else None,
@@ -42,9 +45,9 @@ def summarise(raw) -> dict:
         **fct_statistics(raw),
         "interrupts": int(started.sum() + finished.sum()),
         "rollbacks": 0,
-        "packet_hops": {"total": hops, "executed": hops, "replayed": 0, "skipped": 0, "irreducible": hops},
-        "memo": dict(NO_MEMO),
-        "partitions": dict(NO_PARTITIONS),
+        "packet_hops": {"total": hops, "executed": executed, "replayed": 0, "skipped": hops - executed, "irreducible": executed},
+        "memo": None if mode == "flow" else dict(NO_MEMO),
+        "partitions": None if mode == "flow" else dict(NO_PARTITIONS),
         "ecn_marks": int(raw.counters["ecn_marks"]),
         "pfc_pauses": int(raw.counters["pfc_pauses"]),
         "drops": int(raw.counters["drops"]),

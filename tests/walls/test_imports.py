@@ -16,6 +16,8 @@ FLOORS = (
     ("case",),
     ("faults", "estimate", "result"),
     ("simulation",),
+    ("flow_level",),
+    ("modes",),
     ("warm_up",),
     ("job",),
     ("formats",),
@@ -23,7 +25,7 @@ FLOORS = (
     ("__main__",),
 )
 SAME_FLOOR = {("critical_path", "workload")}  # the path through a graph needs the graph
-FAMILIES = ("scenario", "result")  # sim/result_tables.py belongs to the room of sim/result.py
+FAMILIES = ("scenario", "result", "flow_level")  # sim/result_tables.py belongs to the room of sim/result.py
 LIBRARIES = {
     "numba": {"jit", "rows"},
     "pandas": {"result", "formats", "command"},
