@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 from sim.errors import LabError, did_you_mean
+from sim.modes import MODES
 
-MODES, LATER_MODES = ("packet",), ("wormhole", "flow")
+LATER_MODES = ("wormhole",)
 LEVELS = ("exact", "bounded", "paper")
 
 
@@ -41,11 +42,14 @@ def one_of(option: str, choices: tuple[str, ...]):
     return read
 
 
-def _mode(text: str) -> str:
-    if text not in MODES:
-        what = "is not built yet" if text in LATER_MODES else "is not a mode"
-        raise UsageError(f"--mode {text}: {what}; what works: {', '.join(f'--mode {mode}' for mode in MODES)}")
-    return text
+def _mode_of(modes: tuple[str, ...]):
+    def read(text: str) -> str:
+        if text not in modes:
+            what = "is not built yet for this command" if text in MODES else "is not built yet" if text in LATER_MODES else "is not a mode"
+            raise UsageError(f"--mode {text}: {what}; what works: {', '.join(f'--mode {mode}' for mode in modes)}")
+        return text
+
+    return read
 
 
 def whole(option: str, least: int, most: int = 2**31 - 1):
@@ -59,20 +63,22 @@ def whole(option: str, least: int, most: int = 2**31 - 1):
     return read
 
 
-def add_run_options(parser: Parser) -> None:
-    """The options that every command that runs something has."""
-    parser.add_argument("--mode", type=_mode, default="packet", metavar="M", help="packet: every packet is simulated")
+def add_run_options(parser: Parser, modes: tuple[str, ...] = ("packet",)) -> None:
+    """The options that every command that runs something has; `modes` are those that it offers."""
+    parser.add_argument(
+        "--mode", type=_mode_of(modes), default="packet", metavar="M", help="; ".join(f"{mode}: {MODES[mode]}" for mode in modes)
+    )
     parser.add_argument(
         "--level",
         type=one_of("--level", LEVELS),
         metavar="L",
-        help="exact, bounded or paper; packet mode is exact in any case",
+        help="exact, bounded or paper; no effect in packet and flow mode",
     )
     parser.add_argument(
-        "--threads", type=whole("--threads", 1, 4096), metavar="N", help="packet mode runs on one thread in any case"
+        "--threads", type=whole("--threads", 1, 4096), metavar="N", help="packet and flow mode run on one thread in any case"
     )
     parser.add_argument(
-        "--memo", metavar="PATH", help="path of a memo database, or none; packet mode uses none in any case"
+        "--memo", metavar="PATH", help="path of a memo database, or none; packet and flow mode use none in any case"
     )
     parser.add_argument("--json", metavar="OUT", help="write the summary as JSON; - for standard output")
     parser.add_argument("--tables", metavar="DIR", help="write every table as CSV, with the data dictionary")
@@ -80,13 +86,13 @@ def add_run_options(parser: Parser) -> None:
 
 def notes(args: argparse.Namespace) -> list[str]:
     """What was asked for but has no effect."""
-    said = []
+    said, mode = [], args.mode
     if args.level not in (None, "exact"):
-        said.append(f"--level {args.level} has no effect in packet mode: every packet is simulated")
+        said.append(f"--level {args.level} has no effect in {mode} mode: {MODES[mode]}")
     if (args.threads or 1) > 1:
-        said.append(f"--threads {args.threads} has no effect in packet mode: one run takes one thread")
+        said.append(f"--threads {args.threads} has no effect in {mode} mode: one run takes one thread")
     if args.memo not in (None, "none"):
-        said.append(f"--memo {args.memo} is not used in packet mode: nothing is remembered")
+        said.append(f"--memo {args.memo} is not used in {mode} mode: nothing is remembered")
     return said
 
 

@@ -53,12 +53,17 @@ def page(result: Result) -> str:
         flows += "; completion mean {}, 99th percentile {}, slowest {}".format(*times)
     if summary["bytes_left"]:
         flows += f"; {show_bytes(summary['bytes_left'])} left"
+    network = (
+        f"max-min fair rates instead of {show_count(summary['packet_hops']['total'])} packet-hops (mode flow)"
+        if summary["mode"] == "flow"
+        else f"{show_count(hops)} packet-hops, {summary['ecn_marks']:,} ECN marks, {summary['pfc_pauses']:,} PFC pauses, "
+        f"{summary['drops'] + summary['losses']:,} packets lost, deepest queue {show_bytes(summary['max_queue_bytes'])}"
+    )
     return "\n".join(
         [
             f"{summary['scenario']}: {result.status}, {ended}",
             f"  flows    {flows}",
-            f"  network  {show_count(hops)} packet-hops, {summary['ecn_marks']:,} ECN marks, {summary['pfc_pauses']:,} PFC pauses, "
-            f"{summary['drops'] + summary['losses']:,} packets lost, deepest queue {show_bytes(summary['max_queue_bytes'])}",
+            f"  network  {network}",
             f"  cost     {show_time(spent['kernel'])} of CPU in the kernel{each}, {show_time(spent['build'])} to build, "
             f"{show_time(spent['compile'])} to compile; {show_bytes(summary['peak_rss_bytes'])} of memory at most",
         ]

@@ -92,15 +92,37 @@ def test_usual_values_of_such_options_pass_silently(sim):
     assert done.code == 0 and "note: --" not in done.error
 
 
+def test_mode_flow_gives_the_same_fields_and_tables(sim, tmp_path):
+    summary = sim("run", "gpt-small-16", "--mode", "flow", "--json", "-", "--tables", tmp_path).json()
+    assert set(summary) >= FIELDS and (summary["mode"], summary["status"], summary["flows_finished"]) == ("flow", "finished", 96)
+    assert summary["level"] is summary["memo"] is summary["partitions"] is None
+    assert summary["packet_hops"]["total"] > 0 == summary["packet_hops"]["executed"]
+    assert summary["ecn_marks"] == summary["pfc_pauses"] == summary["drops"] == summary["max_queue_bytes"] == 0
+    assert len((tmp_path / "flows.csv").read_text().splitlines()) == 97
+
+
+def test_mode_flow_in_words(sim):
+    done = sim("run", "incast-16", "--mode", "flow", "--level", "paper", "--threads", 2, "--memo", "memo.db")
+    assert done.code == 0
+    assert "finished, iteration 1.35 ms" in done.out and "max-min fair rates instead of 64 k packet-hops (mode flow)" in done.out
+    assert [line.split()[1] for line in done.error.splitlines() if "flow mode" in line] == ["--level", "--threads", "--memo"]
+
+
+def test_mode_flow_refuses_losses_in_one_line(sim):
+    fault = 'faults=[{kind = "loss", a = "gpu1", b = "switch0", probability = 0.01}]'
+    done = sim("run", "incast-16", "--mode", "flow", "--set", fault)
+    assert done.code == 2 and done.error.count("\n") == 1 and "mode flow cannot lose packets" in done.error
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
         (["run"], "the following arguments are required: SCENARIO"),
         (["run", "incast"], "'incast' is neither a preset nor a .toml file: did you mean 'incast-16'?"),
         (["run", "nowhere.toml"], "nowhere.toml: there is no such file"),
-        (["run", "incast-16", "--mode", "wormhole"], "--mode wormhole: is not built yet; what works: --mode packet"),
-        (["run", "incast-16", "--mode", "flow"], "--mode flow: is not built yet; what works: --mode packet"),
-        (["run", "incast-16", "--mode", "pocket"], "--mode pocket: is not a mode; what works: --mode packet"),
+        (["run", "incast-16", "--mode", "wormhole"], "--mode wormhole: is not built yet; what works: --mode packet, --mode flow"),
+        (["run", "incast-16", "--mode", "pocket"], "--mode pocket: is not a mode; what works: --mode packet, --mode flow"),
+        (["hpcc", "--mode", "flow"], "--mode flow: is not built yet for this command; what works: --mode packet"),
         (["run", "incast-16", "--level", "exac"], "--level exac: did you mean 'exact'?"),
         (["run", "incast-16", "--threads", "0"], "--threads 0: must be a whole number from 1 to 4096"),
         (["run", "incast-16", "--threads", "two"], "--threads two: must be a whole number from 1 to 4096"),
