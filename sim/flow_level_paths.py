@@ -1,16 +1,15 @@
 """What a flow means to the fluid model: bits on the wire, share of ACKs, ways there and back; and faults as capacities."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
+from sim import ideal
 from sim.case import Case, TimedFault
 from sim.errors import RunError
 from sim.faults import Faults
 from sim.packet.flows import FlowTable
-from sim.simulation import Simulation
 from sim.units import BITS_PER_BYTE, PS_PER_S
 
 
@@ -45,7 +44,7 @@ def sums_over_paths(values: np.ndarray, ptr: np.ndarray, ports: np.ndarray) -> n
 
 def ideal_fct_ps(case: Case, table: FlowTable) -> np.ndarray:
     """int64[F]: completion of each flow alone on the idle paths of `table`, as in packet mode."""
-    return Simulation.ideal_fct_ps(SimpleNamespace(case=replace(case, table=table)))
+    return ideal.ideal_fct_ps(replace(case, table=table))
 
 
 def tails(case: Case, table: FlowTable, wire_bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

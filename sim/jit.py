@@ -14,10 +14,31 @@ import time
 from pathlib import Path
 
 import numba
-from numba import config
+from numba import config, types
 from numba.core.codegen import CPUCodeLibrary
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import PassManager
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
 
-KERNEL_ROOMS = ("jit.py", "rows.py", "congestion", "packet", "player", "topology", "workload", "critical_path.py")
+KERNEL_ROOMS = (
+    "jit.py",
+    "rows.py",
+    "congestion",
+    "packet",
+    "player",
+    "wormhole",
+    "topology",
+    "workload",
+    "critical_path.py",
+)
 
 
 KEEP_UNUSED_S = 30 * 86400  # kernels of other versions of the sources
@@ -91,7 +112,9 @@ def _link_once(finalize):
         if _is_part(library):
             library.needed, library._linking_libraries = needed, []
         else:
-            library._linking_libraries = list(reversed(_closure(needed)))  # users first: the linker drops what nobody uses yet
+            library._linking_libraries = list(
+                reversed(_closure(needed))
+            )  # users first: the linker drops what nobody uses yet
         finalize(library)
 
     return wrapper
@@ -111,6 +134,20 @@ CPUCodeLibrary._verify_declare_only_symbols = _whole_only(CPUCodeLibrary._verify
 CPUCodeLibrary.finalize = _link_once(CPUCodeLibrary.finalize)
 
 
+class _Plain(CompilerBase):
+    """numba's steps without those for what kernel code does not have: closures, array expressions, literal unrolling, lifted loops."""
+
+    def define_pipelines(self):
+        steps = PassManager("plain")
+        for step in (
+            TranslateByteCode, FixupArgs, IRProcessing, ReconstructSSA, NopythonTypeInference, PreLowerStripPhis,
+            IRLegalization, AnnotateTypes, NativeLowering, NoPythonBackend,
+        ):  # fmt: skip
+            steps.add_pass(step, step.__name__)
+        steps.finalize()
+        return [steps]
+
+
 def _linked_only(flags):
     """A part is never called from Python: no wrappers, no machine code of its own."""
     flags.no_compile = True
@@ -128,6 +165,10 @@ def _as_part(dispatcher):
         dispatcher.overloads[tuple(compiled.signature.args)] = compiled
         compiled.target_context.insert_user_function(compiled.entry_point, compiled.fndesc, [compiled.library])
 
+    compile_types = dispatcher.compile
+    dispatcher.compile = lambda arguments: compile_types(
+        tuple(map(types.unliteral, arguments))
+    )  # one part for all constants
     dispatcher.add_overload = add_overload
     dispatcher._compiler._customize_flags = _linked_only
     return dispatcher
@@ -140,7 +181,16 @@ def kernel(function):
     """
     if not COMPILED:
         return function
-    return _as_part(numba.njit(**{**_KERNEL, "cache": False}, _nrt=False, forceinline=True)(function))
+    return _as_part(
+        numba.njit(**{**_KERNEL, "cache": False}, _nrt=False, forceinline=True, pipeline_class=_Plain)(function)
+    )
+
+
+def called(function):
+    """Compile a large packet-kernel function that is called from several places rather than inlined."""
+    if not COMPILED:
+        return function
+    return _as_part(numba.njit(**{**_KERNEL, "cache": False}, _nrt=False, pipeline_class=_Plain)(function))
 
 
 def entry(function):

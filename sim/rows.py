@@ -10,7 +10,8 @@ import operator
 
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from sim.jit import COMPILED
@@ -63,6 +64,49 @@ def _lower_setitem(context, builder, sig, args):
     context.pack_value(builder, sig.args[0].dtype, value, _item_pointer(context, builder, sig.args[0], base, index))
 
 
+class Bundle(types.Type):
+    """Rows by name, passed as one pointer: for functions outside the innermost loops."""
+
+    def __init__(self, fields, dtypes):
+        self.members = {
+            field: (place, Rows(dtype)) for place, (field, dtype) in enumerate(zip(fields, dtypes, strict=True))
+        }
+        super().__init__(name=f"Bundle({self.members})")
+
+
+@register_model(Bundle)
+class _BundleModel(models.PrimitiveModel):
+    def __init__(self, manager, bundle):
+        super().__init__(manager, bundle, cgutils.voidptr_t.as_pointer())
+
+
+@infer_getattr
+class _BundleAttribute(AttributeTemplate):
+    key = Bundle
+
+    def generic_resolve(self, bundle, name):
+        return bundle.members[name][1] if name in bundle.members else None
+
+
+@lower_getattr_generic(Bundle)
+def _lower_member(context, builder, bundle, pointer, name):
+    return builder.load(cgutils.gep_inbounds(builder, pointer, bundle.members[name][0]))
+
+
+@intrinsic
+def _bundle(typing, arrays):
+    bundle = Bundle(arrays.fields, [array.dtype for array in arrays])
+
+    def generate(context, builder, sig, args):
+        place = cgutils.alloca_once(builder, cgutils.voidptr_t, size=len(arrays))
+        for j, array in enumerate(arrays):
+            data = context.make_array(array)(context, builder, builder.extract_value(args[0], j)).data
+            builder.store(builder.bitcast(data, cgutils.voidptr_t), cgutils.gep_inbounds(builder, place, j))
+        return place
+
+    return bundle(arrays), generate
+
+
 @intrinsic
 def _rows(typing, arrays):
     fields = [Rows(array.dtype) for array in arrays]
@@ -79,9 +123,11 @@ def _rows(typing, arrays):
 
 
 if COMPILED:
-    rows_of = _rows
+    rows_of, bundle_of = _rows, _bundle
 else:
 
     def rows_of(arrays):
         """A named tuple of contiguous arrays as rows; whoever calls the entry keeps the arrays alive."""
         return arrays
+
+    bundle_of = rows_of

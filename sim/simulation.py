@@ -6,17 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim.books import Books, bins_until, series
 from sim.case import Case, case_of
 from sim.errors import LabError
 from sim.faults import Faults
+from sim.ideal import ideal_fct_ps
 from sim.packet import state as memory
 from sim.packet.layout import NEED_FLOWS, NEED_PACKETS, NEVER, PFC_OFF
 from sim.packet.nic import RETRIES
-from sim.player.loop import FINISHED, LIMIT, STALLED, open_play, play
+from sim.player.loop import FINISHED, LIMIT, STALLED, open_play
 from sim.player.tables import make_play
 from sim.result import RawRun, Result
 from sim.scenario import Scenario
 from sim.units import PS_PER_S
+from sim.wormhole.drive import drive
+from sim.wormhole.memory import make_wormhole
 
 FLOW_SLOTS = 256
 DETOUR_HOPS = 64  # most links a detour around a failure may add
@@ -40,13 +44,17 @@ class Progress:
 class Simulation:
     """A packet-level run of one scenario. Independent of every other one in the process."""
 
+    mode = "packet"
+
     def __init__(self, scenario: Scenario | Case):
         wall, cpu = time.perf_counter(), time.thread_time()
         self.case = scenario if isinstance(scenario, Case) else case_of(scenario)
         self.scenario = self.case.scenario
         self.table = self.case.table
         self.faults = Faults(self.case)
-        self.state = self._make_state()
+        self._lay_out_series()
+        self.state, self.hole = self._make_memory()
+        self.credited_before: int | None = None
         self.plan = make_play(self.case.dag, self._empty_flow_times())
         limit_s = self.scenario.simulation.time_limit_s
         self.limit_ps = NEVER if limit_s is None else np.int64(round(limit_s * PS_PER_S))
@@ -56,7 +64,13 @@ class Simulation:
         self._began_wall = wall
         self.wall_s = time.perf_counter() - wall
 
-    def _make_state(self):
+    def _make_memory(self):
+        """The packet simulation, and the wormhole kernel's memory beside it (not used in packet mode)."""
+        state = self._make_state()
+        return state, make_wormhole(state, self.case, self.used_ports, packets=True)
+
+    def _lay_out_series(self) -> None:
+        """Which ports may carry anything, the longest path, and the first resolution of the time series."""
         table = self.table
         lengths = np.concatenate((np.diff(table.data_ptr), np.diff(table.ack_ptr), [1]))
         rerouting = any(fault.kind == "link-down" for fault in self.case.faults)
@@ -68,13 +82,14 @@ class Simulation:
                 used = np.unique(np.concatenate((used, used ^ 1)))
         self.used_ports = used
         detour = min(DETOUR_HOPS, int((~self.case.network.node_is_host).sum())) if rerouting else 0
-        settings = self.case.settings
-        bins = min(settings.bins, max(32, PORT_SERIES_BYTES // (24 * max(1, used.size)) // 2 * 2))
-        bin_shift = max(0, int(self._shortest_run_ps() // bins).bit_length() - 1)
-        return memory.make_state(
-            self.case.network, settings._replace(bins=bins, bin_shift=bin_shift), used, int(lengths.max()) + detour,
-            max(4, min(FLOW_SLOTS, self.case.dag.n_flows)),
-        )  # fmt: skip
+        self.longest_path = int(lengths.max()) + detour
+        self.bins = min(self.case.settings.bins, max(32, PORT_SERIES_BYTES // (24 * max(1, used.size)) // 2 * 2))
+        self.bin_shift = max(0, int(self._shortest_run_ps() // self.bins).bit_length() - 1)
+
+    def _make_state(self, **series):
+        settings = self.case.settings._replace(bins=self.bins, bin_shift=self.bin_shift)._replace(**series)
+        slots = max(4, min(FLOW_SLOTS, self.case.dag.n_flows))
+        return memory.make_state(self.case.network, settings, self.used_ports, self.longest_path, slots)
 
     def _shortest_run_ps(self) -> int:
         """A time before which no run can end: latest start, busiest rank, slowest lone flow; it sets the first bin width."""
@@ -97,9 +112,7 @@ class Simulation:
         if self.status != "running":
             return True
         wall, cpu = time.perf_counter(), time.thread_time()
-        if not self._opened:
-            open_play(self.plan)
-            self._opened = True
+        self._open()
         target = int(self.state.g[0]["packet_hops"]) + budget_hops
         while self.status == "running" and self.state.g[0]["packet_hops"] < target:
             self._step(target)
@@ -107,10 +120,15 @@ class Simulation:
         self.wall_s += time.perf_counter() - wall
         return self.status != "running"
 
+    def _open(self) -> None:
+        if not self._opened:
+            open_play(self.plan)
+            self._opened = True
+
     def _step(self, target: int) -> None:
         fault_ps = self.faults.next_ps
         limit = self.limit_ps if fault_ps is None else min(self.limit_ps, fault_ps)
-        code = play(self.state, self.plan, self.table, limit, target)
+        code = drive(self.state, self.plan, self.hole, self.table, limit, target)
         if code == NEED_FLOWS:
             self.state = memory.grow_flows(self.state, int(self.plan.p[0]["ready"]))
         elif code == NEED_PACKETS:
@@ -139,16 +157,43 @@ class Simulation:
         """int64[F]: payload acknowledged so far."""
         size = self.table.size_bytes
         acked = np.where(self.plan.flow["acked"][: len(size)] >= 0, size, 0)
-        live = np.flatnonzero((self.state.flow["flow_id"] >= 0) & (self.state.flow["done"] == 0))
-        ids = self.state.flow["flow_id"][live]
-        acked[ids] = np.minimum(self.state.flow["acked_packets"][live] * self.case.settings.payload_bytes, size[ids])
+        ids, packets, *_ = self._live_flows()
+        acked[ids] = np.minimum(packets * self.case.settings.payload_bytes, size[ids])
         return acked
 
+    def _live_flows(self) -> tuple:
+        """Flows under way: ids, packets acknowledged, marks, retransmits."""
+        flow = self.state.flow[(self.state.flow["flow_id"] >= 0) & (self.state.flow["done"] == 0)]
+        return flow["flow_id"], flow["acked_packets"], flow["marks"], flow["retransmits"]
+
+    def _books(self) -> Books:
+        g = self.state.g[0]
+        names = (
+            "packet_hops",
+            "data_packets",
+            "marks",
+            "pauses",
+            "drops",
+            "losses",
+            "retransmits",
+            "timeouts",
+            "windows",
+        )
+        counters = {name: int(g[name]) for name in names}
+        return Books(
+            self.state.port, self.state.bins, int(g["bins"]), int(g["bin_shift"]), counters, self._live_flows()
+        )
+
+    def packet_hops(self) -> int:
+        """Packet-hops that the run has accounted for, however they came about."""
+        return int(self.state.g[0]["packet_hops"])
+
     def progress(self) -> Progress:
-        g, expected = self.state.g[0], max(1, self.case.packet_hops)
-        hops = int(g["packet_hops"])
+        expected, hops = max(1, self.case.packet_hops), self.packet_hops()
         tasks_left = int(self.plan.p[0]["left"])
-        fraction = min(1.0, hops / expected) if self.case.dag.n_flows else 1 - tasks_left / max(1, self.case.dag.n_nodes)
+        fraction = (
+            min(1.0, hops / expected) if self.case.dag.n_flows else 1 - tasks_left / max(1, self.case.dag.n_nodes)
+        )
         if self.status == "finished":
             fraction = 1.0
         spent = self.wall_s
@@ -165,20 +210,25 @@ class Simulation:
         last = max(int(self.plan.node["ended"].max(initial=0)), int(self.plan.flow["acked"].max(initial=0)))
         if self.status == "finished":
             return last
-        g = self.state.g[0]
-        return max(last, int(g["busy_until"] if self.status == "deadlock" else min(g["now"], self.limit_ps)) - 1)
+        return max(last, self._reached_ps())
+
+    def _reached_ps(self) -> int:
+        if self.status == "deadlock":
+            return int(self.state.flow["progress_at"][self.state.flow["flow_id"] >= 0].max(initial=0))
+        return int(min(self.state.g[0]["now"], self.limit_ps)) - 1
 
     def result(self) -> Result:
         """Tables, series and summary of the run as far as it got."""
-        g, port, plan, table = self.state.g[0], self.state.port, self.plan, self.table
+        books, plan, table = self._books(), self.plan, self.table
+        port, counters = books.port, books.counters
         flows, end = self.case.dag.n_flows, self.end_ps
         marks, retransmits = plan.flow["marks"][:flows].copy(), plan.flow["retransmits"][:flows].copy()
-        live = self.state.flow[self.state.flow["flow_id"] >= 0]
-        marks[live["flow_id"]], retransmits[live["flow_id"]] = live["marks"], live["retransmits"]
-        shift = int(g["bin_shift"])
-        bins = min(int(g["bins"]), (end >> shift) + 1)
+        ids, _, live_marks, live_retransmits = books.live
+        if live_marks is not None:
+            marks[ids], retransmits[ids] = live_marks, live_retransmits
+        bins = bins_until(books, end)
         paused_ps = port["paused_ps"] + np.where(port["paused"] > 0, np.maximum(0, end - port["paused_since"]), 0)
-        rows = self._series(bins)
+        rows = series(books, self.case.network, self.used_ports, bins, end)
         return Result(
             RawRun(
                 scenario=self.scenario, network=self.case.network, dag=self.case.dag,
@@ -187,12 +237,10 @@ class Simulation:
                 ideal_fct_ps=self.ideal_fct_ps(), flow_marks=marks, flow_retransmits=retransmits,
                 flow_acked_bytes=self._acked_bytes(), port_tx_bytes=port["tx_bytes"].copy(), port_tx_packets=port["tx_packets"].copy(),
                 port_max_queue_bytes=port["max_queue"].copy(), port_marks=port["marks"].copy(), port_pauses=port["pauses"].copy(),
-                port_paused_ps=paused_ps, port_drops=port["drops"].copy(), bin_ps=1 << shift, **rows,
+                port_paused_ps=paused_ps, port_drops=port["drops"].copy(), bin_ps=1 << books.bin_shift, **rows,
                 counters={
-                    "packet_hops": int(g["packet_hops"]), "data_packets": int(g["data_packets"]), "ecn_marks": int(g["marks"]),
-                    "pfc_pauses": int(g["pauses"]), "drops": int(g["drops"]), "losses": int(g["losses"]),
-                    "retransmits": int(g["retransmits"]), "timeouts": int(g["timeouts"]),
-                    "max_queue_bytes": int(port["max_queue"].max(initial=0)), "windows": int(g["windows"]),
+                    **{name: value for name, value in counters.items() if name not in ("marks", "pauses")},
+                    "ecn_marks": counters["marks"], "pfc_pauses": counters["pauses"], "max_queue_bytes": int(port["max_queue"].max(initial=0)),
                 },
                 cpu_s={**self.cpu_s, "total": sum(self.cpu_s.values())}, wall_s=self.wall_s,
                 peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
@@ -201,62 +249,15 @@ class Simulation:
             )
         )  # fmt: skip
 
-    def _series(self, bins: int) -> dict:
-        ports = self.case.network.n_ports
-        named = {"tx_bytes": "tx_bytes", "max_queue_bytes": "max_queue", "marks": "marks", "paused_ps": "paused_ps"}
-        used, by_port = self.used_ports, self.state.bins.reshape(int(self.state.g[0]["bins"]), -1).T
-        series = {}
-        for name, column in named.items():
-            values = by_port[column][:, :bins]
-            full = np.zeros((ports, bins), values.dtype)
-            full[used] = values[: used.size]
-            series[f"series_{name}"] = full
-        self._carry_over(series["series_tx_bytes"])
-        self._book_open_pauses(series["series_paused_ps"])
-        return series
-
-    def _carry_over(self, tx_bytes: np.ndarray) -> None:
-        """The kernel books a packet where it starts: what a port cannot have sent within that bin belongs to the next."""
-        room = self.case.network.port_rate_bps * ((1 << int(self.state.g[0]["bin_shift"])) / (8 * PS_PER_S))
-        for b in range(tx_bytes.shape[1] - 1):
-            over = np.maximum(0, tx_bytes[:, b] - np.ceil(room)).astype(np.int64)
-            tx_bytes[:, b] -= over
-            tx_bytes[:, b + 1] += over
-
-    def _book_open_pauses(self, paused_ps: np.ndarray) -> None:
-        """Pauses that still last when the run ends count up to its end."""
-        port, width = self.state.port, 1 << int(self.state.g[0]["bin_shift"])
-        for p in np.flatnonzero(port["paused"]).tolist():
-            edges = np.clip(np.arange(paused_ps.shape[1] + 1) * width, int(port["paused_since"][p]), max(self.end_ps, int(port["paused_since"][p])))
-            paused_ps[p] += np.diff(edges)
-
     def ideal_fct_ps(self) -> np.ndarray:
-        """int64[F]: the flow alone on its idle path, store and forward, no packet sooner than the one before it."""
-        table, settings, network = self.case.table, self.case.settings, self.case.network
-        size = table.size_bytes
-        if not len(size):
-            return np.zeros(0, np.int64)
-        packets = -(-size // settings.payload_bytes)
-        full = np.minimum(settings.payload_bytes, size) + settings.header_bytes
-        last = np.where(packets > 0, size - (packets - 1) * settings.payload_bytes + settings.header_bytes, 0)
-        per_byte, delay = 8 * PS_PER_S / network.port_rate_bps, network.port_delay_ps
-        hops = np.diff(table.data_ptr)
-        pipe, slowest, arrived = np.zeros(len(size)), np.zeros(len(size)), np.zeros(len(size))
-        for hop in range(int(hops.max())):
-            on = np.flatnonzero((hops > hop) & (packets > 0))
-            each = per_byte[table.data_ports[table.data_ptr[on] + hop]]
-            pipe[on] += full[on] * each
-            slowest[on] = np.maximum(slowest[on], full[on] * each)
-            before = np.where(packets[on] > 1, pipe[on] + (packets[on] - 2) * slowest[on], 0)
-            arrived[on] = np.maximum(arrived[on], before) + last[on] * each
-        ack = np.add.reduceat(per_byte[table.ack_ports], table.ack_ptr[:-1]) * settings.ack_bytes * (packets > 0)
-        delays = np.add.reduceat(delay[table.data_ports], table.data_ptr[:-1]) + np.add.reduceat(delay[table.ack_ports], table.ack_ptr[:-1])
-        return delays + np.floor(arrived + ack + 1e-3).astype(np.int64)
+        return ideal_fct_ps(self.case)
 
     def _notices(self) -> list[str]:
         notices = list(self.case.notices)
         if self.faults.stranded:
-            notices.append(f"{len(self.faults.stranded)} flows lost their only path to a failed link, for a time at least")
+            notices.append(
+                f"{len(self.faults.stranded)} flows lost their only path to a failed link, for a time at least"
+            )
         if self.status == "deadlock":
             notices.append(self._why_stuck())
         return notices
@@ -266,7 +267,9 @@ class Simulation:
         if len(live):
             flow = live[0]
             gave_up = int((live["timeouts"] >= RETRIES).sum())
-            where = f"flow {int(flow['flow_id'])} has {int(flow['packets'] - flow['acked_packets'])} packets unacknowledged"
+            where = (
+                f"flow {int(flow['flow_id'])} has {int(flow['packets'] - flow['acked_packets'])} packets unacknowledged"
+            )
             return (
                 f"the run cannot go on: {len(live)} flows never finish ({where}; {int(g['drops'] + g['losses'])} packets were lost "
                 f"and {int(g['timeouts'])} timeouts passed)"

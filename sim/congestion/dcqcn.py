@@ -23,16 +23,26 @@ PARAMETERS = (
     Parameter("alpha_interval_us", 1.0, "us", "ALPHA_RESUME_INTERVAL, HPCC simulator"),
     Parameter("decrease_interval_us", 4.0, "us", "RATE_DECREASE_INTERVAL, HPCC simulator"),
     Parameter("increase_interval_us", 300.0, "us", "RP_TIMER of the HPCC simulator's runner"),
-    Parameter("additive_mbps", 20.0, "Mb/s", "RATE_AI of the HPCC simulator's runner at 100 Gb/s; scaled with the line rate"),
-    Parameter("hyper_mbps", 200.0, "Mb/s", "RATE_HAI of the HPCC simulator's runner at 100 Gb/s; scaled with the line rate"),
+    Parameter(
+        "additive_mbps", 20.0, "Mb/s", "RATE_AI of the HPCC simulator's runner at 100 Gb/s; scaled with the line rate"
+    ),
+    Parameter(
+        "hyper_mbps", 200.0, "Mb/s", "RATE_HAI of the HPCC simulator's runner at 100 Gb/s; scaled with the line rate"
+    ),
     Parameter("recovery_stages", 1.0, "stages", "FAST_RECOVERY_TIMES, HPCC simulator"),
     Parameter("min_rate_mbps", 1000.0, "Mb/s", "MIN_RATE of the HPCC simulator's runner"),
     Parameter("clamp_target", 0.0, "0 or 1", "CLAMP_TARGET_RATE, HPCC simulator"),
 )
 
 COLUMNS = (
-    ("dcqcn_alpha", "f8"), ("dcqcn_target_bps", "i8"), ("dcqcn_alpha_at", "i8"), ("dcqcn_decrease_at", "i8"),
-    ("dcqcn_increase_at", "i8"), ("dcqcn_stage", "i4"), ("dcqcn_started", "u1"), ("dcqcn_mark_alpha", "u1"),
+    ("dcqcn_alpha", "f8"),
+    ("dcqcn_target_bps", "i8"),
+    ("dcqcn_alpha_at", "i8"),
+    ("dcqcn_decrease_at", "i8"),
+    ("dcqcn_increase_at", "i8"),
+    ("dcqcn_stage", "i4"),
+    ("dcqcn_started", "u1"),
+    ("dcqcn_mark_alpha", "u1"),
     ("dcqcn_mark_decrease", "u1"),
 )
 
@@ -88,7 +98,8 @@ def catch_up(s, i, now):
             elif F.dcqcn_stage > int64(p.dcqcn_recovery_stages):
                 F.dcqcn_target_bps = min(F.line_bps, F.dcqcn_target_bps + int64(p.dcqcn_hyper_bps * scale))
             F.rate_bps = F.rate_bps // 2 + F.dcqcn_target_bps // 2
-            F.dcqcn_stage += 1
+            if F.dcqcn_stage <= int64(p.dcqcn_recovery_stages):
+                F.dcqcn_stage += 1  # past them all stages are alike
 
 
 @kernel

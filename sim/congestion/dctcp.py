@@ -21,13 +21,23 @@ VAR_WINDOW = True
 
 PARAMETERS = (
     Parameter("gain", 1 / 16, "1", "g, SIGCOMM 2010 section 3.3; EWMA_GAIN of the HPCC simulator's runner"),
-    Parameter("additive_mbps", 615.0, "Mb/s", "DCTCP_RATE_AI of the HPCC simulator's runner at 100 Gb/s; scaled with the line rate"),
+    Parameter(
+        "additive_mbps",
+        615.0,
+        "Mb/s",
+        "DCTCP_RATE_AI of the HPCC simulator's runner at 100 Gb/s; scaled with the line rate",
+    ),
     Parameter("min_rate_mbps", 1000.0, "Mb/s", "MIN_RATE of the HPCC simulator's runner"),
 )
 
 COLUMNS = (
-    ("dctcp_alpha", "f8"), ("dctcp_window_end", "i8"), ("dctcp_cut_end", "i8"),
-    ("dctcp_marked", "i8"), ("dctcp_batch", "i8"), ("dctcp_reduced", "i4"),
+    ("dctcp_alpha", "f8"),
+    ("dctcp_window_end", "i8"),
+    ("dctcp_cut_end", "i8"),
+    ("dctcp_marked", "i8"),
+    ("dctcp_batch", "i8"),
+    ("dctcp_reduced", "i8"),
+    ("dctcp_windows", "i8"),
 )
 
 
@@ -40,6 +50,7 @@ def start(s, i):
     F.dctcp_marked = 0
     F.dctcp_batch = 0
     F.dctcp_reduced = 0
+    F.dctcp_windows = 0
 
 
 @kernel
@@ -60,6 +71,7 @@ def on_ack(s, i, k, now):
             F.dctcp_marked = 0
             outstanding = payload_sent(F, F.next_packet, payload) - payload_sent(F, acked, payload)
             F.dctcp_batch = outstanding // payload + 1
+            F.dctcp_windows += 1
             new_window = True
         F.dctcp_window_end = F.next_packet
     if F.dctcp_reduced and acked > F.dctcp_cut_end:

@@ -135,5 +135,5 @@ def take_path(s, i, ports, ack_ports, now):
     count_ports(s, int64(F.region), 1)
     if moved:
         join_ring(s, i)
-        s.port[F.nic].timeout_at = min(s.port[F.nic].timeout_at, now + timeout_of(s.g[0], F))
+        s.port[F.nic].timeout_at = min(s.port[F.nic].timeout_at, max(now, F.progress_at + timeout_of(s.g[0], F)))
     wake_nic(s, int64(F.nic), now, F.order)

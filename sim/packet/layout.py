@@ -62,7 +62,7 @@ FLOW = np.dtype(
         ("size_bytes", "i8"), ("rate_bps", "i8"), ("qp_next", "i4"), ("qp_prev", "i4"),
         ("line_bps", "i8"), ("base_rtt_ps", "i8"), ("last_wire_bytes", "i8"), ("flow_id", "i8"), ("order", "i8"),
         ("expected", "i8"), ("unacked_rx", "i8"), ("rx_ecn", "u1"), ("nack_out", "u1"), ("done", "u1"), ("pad", "u1"), ("in_flight", "i4"),
-        ("nic", "i4"), ("ack_nic", "i4"), ("path", "i4"), ("ack_path", "i4"), ("region", "i4"), ("timeouts", "i4"),
+        ("nic", "i4"), ("ack_nic", "i4"), ("path", "i4"), ("ack_path", "i4"), ("region", "i4"), ("pad_region", "i4"), ("timeouts", "i8"),
         ("requested", "i8"), ("draw_key", "i8"), ("sends", "i8"), ("progress_at", "i8"), ("start_ps", "i8"), ("marks", "i8"),
         ("retransmits", "i8"), ("hops", "i4"), ("ack_hops", "i4"),
         *COLUMNS,
@@ -98,7 +98,7 @@ GLOBAL = np.dtype(
         ("cut_count", "i8"), ("events", "i8"), ("entries", "i8"), ("active_flows", "i8"), ("departing", "i8"), ("refit", "i8"), ("speed_classes", "i8"),
         ("sending_ports", "i8"), ("sending_bps", "f8"), ("windows", "i8"),
         ("packet_hops", "i8"), ("data_packets", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"), ("losses", "i8"),
-        ("retransmits", "i8"), ("timeouts", "i8"),
+        ("retransmits", "i8"), ("timeouts", "i8"), ("draws", "i8"),
         # settings
         ("controller", "i8"), ("payload", "i8"), ("header", "i8"), ("ack_bytes", "i8"), ("ack_every", "i8"),
         ("ack_priority", "u1"), ("whole_ns", "u1"), ("has_loss", "u1"), ("telemetry", "u1"), ("pfc", "u1"), ("always_careful", "u1"),

@@ -21,15 +21,13 @@ from sim.packet.wire import is_lost
 
 
 @kernel
-def coarsen_bins(s):
-    """Halve the time resolution of the port series: pairs of bins become one."""
-    g = s.g[0]
-    rows = g.bin_rows
-    for b in range(g.bins // 2):
+def halve_bins(bins, count, rows):
+    """Pairs of bins become one, in place; the later half is empty then."""
+    for b in range(count // 2):
         for row in range(rows):
-            A = s.bins[2 * b * rows + row]
-            B = s.bins[(2 * b + 1) * rows + row]
-            C = s.bins[b * rows + row]
+            A = bins[2 * b * rows + row]
+            B = bins[(2 * b + 1) * rows + row]
+            C = bins[b * rows + row]
             tx = A.tx_bytes + B.tx_bytes
             queue = max(A.max_queue, B.max_queue)
             marks = A.marks + B.marks
@@ -38,12 +36,19 @@ def coarsen_bins(s):
             C.max_queue = queue
             C.marks = marks
             C.paused_ps = paused
-    for j in range(g.bins // 2 * rows, g.bins * rows):
-        Z = s.bins[j]
+    for j in range(count // 2 * rows, count * rows):
+        Z = bins[j]
         Z.tx_bytes = 0
         Z.max_queue = 0
         Z.marks = 0
         Z.paused_ps = 0
+
+
+@kernel
+def coarsen_bins(s):
+    """Halve the time resolution of the port series."""
+    g = s.g[0]
+    halve_bins(s.bins, g.bins, g.bin_rows)
     g.bin_shift += 1
 
 

@@ -130,6 +130,8 @@ def time_out(s, p, now):
                 g.timeouts += 1
                 go_back(s, i)
                 look_again(s, p, i, False, now, now)
+                if P.ready_at == now:
+                    P.timer_since = now
             else:
                 soonest = min(soonest, F.progress_at + timeout_of(g, F))
         i = int64(F.qp_next)
@@ -193,4 +195,3 @@ def walk_nic(s, p, end):
             if k >= 0:
                 transmit(s, p, k, now, cause)
     reschedule(s, 2 * p + 1, min(next_start(g, P), P.timeout_at))
-

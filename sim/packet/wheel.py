@@ -102,9 +102,9 @@ def turn_to_work(s, until):
                 e = int64(s.due[e].next)
             g.wheel_start = max(g.wheel_start, earliest)
             g.cursor = 0
+            sort_in_far(s)
             if earliest >= until:
                 return False
-            sort_in_far(s)
             continue
         if g.wheel_start + g.width > until:
             return False

@@ -59,6 +59,7 @@ def mark(s, p, k, now):
     if left <= P.kmax_bytes:
         chance = P.pmax * (left - P.kmin_bytes) / float(P.kmax_bytes - P.kmin_bytes)
         hop = 2 * int64(K.hop) + (0 if K.kind == DATA else 1)
+        g.draws += 1
         if unit_draw(g.seed, s.flow[K.flow].draw_key, int64(K.number), hop) >= chance:
             return
     if K.kind == DATA:
@@ -92,5 +93,6 @@ def is_lost(s, p, k):
     if P.loss <= 0.0:
         return False
     K = s.packet[k]
+    s.g[0].draws += 1
     hop = 1024 + 2 * int64(K.hop) + (0 if K.kind == DATA else 1)
     return unit_draw(s.g[0].seed, s.flow[K.flow].draw_key, int64(K.send), hop) < P.loss

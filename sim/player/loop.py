@@ -1,4 +1,4 @@
-"""Play a graph of tasks and flows over a packet simulation, one complete instant at a time.
+"""Play a graph of tasks and flows, one complete instant at a time.
 
 Order within an instant: what the network delivered, then tasks that end, then flows that start, the
 latter in order of their number. Nothing here depends on how the run is sliced.
@@ -8,10 +8,9 @@ from numpy import int64
 
 from sim.jit import entry, kernel
 from sim.packet.flows import start_flow
-from sim.packet.layout import DELIVERED, IDLE, NEED_FLOWS, NEED_PACKETS, NEVER, RUNNING
-from sim.packet.loop import advance
+from sim.packet.layout import DELIVERED
 from sim.player.tables import ACKED_NOW, BEGIN, END
-from sim.rows import rows_of
+from sim.rows import bundle_of
 
 FINISHED, STALLED, LIMIT = 10, 11, 12
 
@@ -196,36 +195,8 @@ def start_ready(s, d, table):
 @entry
 def open_play(d):
     """Begin every node that waits for nothing, at time 0."""
-    d = rows_of(d)
+    d = bundle_of(d)
     p = d.p[0]
     for node in range(int64(0), p.nodes):
         if d.node[node].waiting == 0:
             begin(d, node, int64(0))
-
-
-@entry
-def play(s, d, table, limit, hop_limit):
-    """Play until everything has ended, to time `limit` (excluded), or past `hop_limit` packet-hops.
-
-    Returns FINISHED, RUNNING (hop limit), LIMIT, STALLED (nothing can happen any more), NEED_FLOWS or NEED_PACKETS.
-    """
-    s = rows_of(s)
-    d = rows_of(d)
-    table = rows_of(table)
-    g = s.g[0]
-    p = d.p[0]
-    while True:
-        if not start_ready(s, d, table):
-            return NEED_FLOWS
-        if p.left == 0:
-            return FINISHED
-        if g.packet_hops >= hop_limit:
-            return RUNNING
-        timer = d.heap[0].at if p.heap > 0 else NEVER
-        status = advance(s, min(timer + 1, limit), hop_limit)
-        if status == NEED_PACKETS:
-            return NEED_PACKETS
-        if g.events > 0 or (status == IDLE and timer + 1 <= limit and g.now == timer + 1):
-            handle_instant(s, d, g.now - 1)
-        elif status == IDLE:
-            return STALLED if timer == NEVER and g.active_flows == 0 else LIMIT

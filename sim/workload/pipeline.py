@@ -13,8 +13,20 @@ def message_bytes(shape: Shape, strategy: Strategy) -> int:
     return -(-hidden_state_bytes(shape, strategy.micro_batch) // strategy.tp)
 
 
+FORWARD_DRAWS, BACKWARD_DRAWS = (
+    1,
+    2,
+)  # draw keys: twins of other replicas and rails draw alike, the two directions do not
+
+
 def hand_over(
-    shape: Shape, strategy: Strategy, lines: list[Stream], task: list[np.ndarray], hosts: np.ndarray, first_node: int, done: Edges
+    shape: Shape,
+    strategy: Strategy,
+    lines: list[Stream],
+    task: list[np.ndarray],
+    hosts: np.ndarray,
+    first_node: int,
+    done: Edges,
 ) -> Flows:
     """Flows over every stage boundary, by boundary, direction, micro-batch and rank; edges added to `done`.
 
@@ -29,12 +41,11 @@ def hand_over(
     blocks, node = [], first_node
     size = message_bytes(shape, strategy)
     microbatch = np.arange(strategy.micro_batches)[:, None]
-    draw_key = np.arange(strategy.ranks_per_stage) % strategy.tp
     for left in range(strategy.pp - 1):
         right = left + 1
-        for sender, receiver, ends, begins in (
-            (left, right, lines[left].forward_last, lines[right].forward_first),
-            (right, left, lines[right].backward_last, lines[left].backward_first),
+        for draw_key, sender, receiver, ends, begins in (
+            (FORWARD_DRAWS, left, right, lines[left].forward_last, lines[right].forward_first),
+            (BACKWARD_DRAWS, right, left, lines[right].backward_last, lines[left].backward_first),
         ):
             flows = Flows.of(
                 hosts[strategy.stage_ranks(sender)], hosts[strategy.stage_ranks(receiver)], size, FlowKind.PP,

@@ -45,3 +45,11 @@ def test_packets_left_on_a_fast_path_keep_their_times_when_their_flow_has_moved_
     assert counter(sim, "losses") == 0
     # two links of 1 us and four of 10 ns; 83.84 ns twice, 200 x 838.4 ns at 10 Gb/s, 83.84 ns three times
     assert delivered_ps(sim) == [2_040_000 + 2 * T + 200 * 838_400 + 3 * T]
+
+
+def test_what_waits_beyond_the_calendar_is_not_forgotten_when_an_idle_network_wakes():
+    # without delays the calendar reaches 100 ns: flow 0 is on its 1 us link, far ahead, when flow 1 starts at 1 us
+    links = [(0, 3, 1, 0), (1, 3, 100, 0), (2, 3, 1, 1000)]
+    sim = simulate(links, [(1, 2, 1), (0, 1, 1, 1.0)], hosts=3)
+    data_ns, last_ns = 49 * 0.08, 49 * 8
+    assert delivered_ps(sim) == [int((data_ns + last_ns) * 1000) + US, US + int((last_ns + data_ns) * 1000)]

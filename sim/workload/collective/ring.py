@@ -11,6 +11,8 @@ import numpy as np
 
 from sim.workload.blocks import Edges, FlowKind, Flows
 
+RING_DRAWS = 0  # draw key of every member: what symmetry a ring has, random marks do not break
+
 
 def reduce_scatter_steps(n: int) -> int:
     """Steps after which every member holds its reduced chunk."""
@@ -67,7 +69,7 @@ def ring_series(
         np.roll(members, -1, axis=1)[None, :, None, :],
         sizes[:, None, None, None],
         kind,
-        draw_key=np.arange(n),
+        draw_key=RING_DRAWS,
         collective=collective,
         step=np.arange(steps)[:, None],
     )

@@ -1,0 +1,201 @@
+"""The event loop of the wormhole kernel: one complete instant after the other, packets only for what is not known yet.
+
+A partition always stands at a state of the graph, at the instant it got there. The loop goes to the
+earliest instant at which a partition has something to report, a timer is due, or a flow starts; each
+partition concerned moves along the graph. Where the graph ends, the partition is solved by packets.
+"""
+
+from numpy import int64
+
+from sim.jit import called
+from sim.packet.layout import IDLE, NEED_PACKETS, NEVER, RUNNING
+from sim.player.loop import FINISHED, LIMIT, STALLED, finish, pop_time
+from sim.wormhole.join import group_ready, join_group, take_ready
+from sim.wormhole.layout import ACTIVE, ADVANCE, EVENT, PAUSE_POINT
+from sim.wormhole.load import load_state
+from sim.wormhole.outcome import MAIN, find_outcome, play_outcome
+from sim.wormhole.partition import end_part, next_part, pop_part, push_part
+from sim.wormhole.room import has_room
+from sim.wormhole.solve import begin_solve, conclude
+from sim.wormhole.steady_state import probe
+
+SOLVING, NEED_ROOM, GUARD, HALTED = 20, 21, 22, 23
+CHOOSE, ADVANCING, JOINING, SETTLING, HALTING, LOADING, PACKETS = range(7)
+GUARD_SHARE = 0.8  # of what is credited: with less to gain the rest is run packet by packet
+SHORTEST_CHUNK, LONGEST_CHUNK = 512, 1 << 17  # packet-hops solved ahead at once
+
+
+@called
+def handle_instant_of_parts(w, d):
+    """Everything known to happen at this instant: partitions' events, then timers."""
+    p = w.p[0]
+    while next_part(w) <= p.now:
+        a = w.heap[0].part
+        pop_part(w)
+        play_outcome(w, d, a, w.part[a].outcome)
+    while d.p[0].heap > 0 and d.heap[0].at <= p.now:
+        code = pop_time(d)
+        finish(d, code >> 2, code & 3, p.now)
+
+
+@called
+def choose(s, w, d, table):
+    """Go to the next instant at which something happens."""
+    p = w.p[0]
+    if d.p[0].ready == 0:
+        if d.p[0].left == 0:
+            return FINISHED
+        at = next_part(w)
+        if d.p[0].heap > 0:
+            at = min(at, d.heap[0].at)
+        if at == NEVER:
+            return STALLED
+        if at >= p.limit:
+            return LIMIT
+        p.now = at
+        d.p[0].now = at
+        p.fresh = 0
+        handle_instant_of_parts(w, d)
+    take_ready(s, w, d, table)
+    p.cursor = 0
+    p.phase = ADVANCING
+    return SOLVING
+
+
+@called
+def bring_to_now(s, w, d, table, a):
+    """Move partition `a` to this instant; False if packets must be simulated for it."""
+    p = w.p[0]
+    A = w.part[a]
+    if A.began == p.now:
+        return True
+    o = find_outcome(w, table, a, p.now - A.began)
+    if o < 0:
+        p.misses += 1
+        begin_solve(s, w, table, a, p.now - A.began)
+        return False
+    play_outcome(w, d, a, o)
+    return True
+
+
+@called
+def settle(s, w, table, a):
+    """Find out when partition `a` has its next event; False if packets must be simulated for it."""
+    p = w.p[0]
+    A = w.part[a]
+    o = find_outcome(w, table, a, MAIN)
+    if o < 0:
+        p.misses += 1
+        begin_solve(s, w, table, a, NEVER)
+        return False
+    A.outcome = o
+    if w.outcome[o].dt < NEVER:
+        A.next_at = A.began + w.outcome[o].dt
+        push_part(w, A.next_at, a)
+    return True
+
+
+@called
+def load_all(s, w, d, table):
+    """Load every partition into a packet simulation that goes on from here packet by packet."""
+    p = w.p[0]
+    p.slots = 0
+    p.loaded = 0
+    for a in range(p.capacity_parts):
+        A = w.part[a]
+        if A.next == ACTIVE:
+            load_state(s, w, table, A.state, A.flows_at, A.ports_at, p.now)
+            end_part(w, a)
+    for j in range(p.slots):
+        F = s.flow[w.tmp[j].slot]
+        F.marks = d.flow[F.flow_id].marks
+        F.retransmits = d.flow[F.flow_id].retransmits
+    s.g[0].entries = p.order
+    p.phase = PACKETS
+
+
+@called
+def walk(s, w, d, table):
+    """Move along the graph of states until packets are needed (SOLVING) or nothing more can be done here."""
+    p = w.p[0]
+    while True:
+        if not has_room(s, w, d):
+            return NEED_ROOM
+        if p.phase == CHOOSE:
+            p.budget -= 1
+            if p.budget < 0:
+                return RUNNING
+            if p.guard and p.executed > p.guard and p.executed > GUARD_SHARE * p.credited:
+                return GUARD
+            code = choose(s, w, d, table)
+            if code != SOLVING:
+                return code
+        elif p.phase == ADVANCING:
+            if p.cursor == p.touched:
+                group_ready(s, w, table)
+                p.cursor = 0
+                p.phase = JOINING
+                continue
+            a = int64(w.tmp[p.cursor].touched)
+            if p.interrupted == 0 and w.part[a].began < p.now:
+                p.interrupts += 1
+                p.interrupted = 1
+                p.chunk = max(SHORTEST_CHUNK, p.chunk // 2)
+            if not bring_to_now(s, w, d, table, a):
+                return SOLVING
+            w.part[a].touched = -1
+            p.interrupted = 0
+            p.cursor += 1
+        elif p.phase == JOINING:
+            if p.cursor == p.ready:
+                p.ready = 0
+                p.cursor = 0
+                p.phase = SETTLING
+            else:
+                if w.tmp[p.cursor].group >= 0:
+                    join_group(s, w, table, int64(w.tmp[p.cursor].group))
+                p.cursor += 1
+        elif p.phase == SETTLING:
+            if p.cursor == p.fresh:
+                p.phase = CHOOSE
+            else:
+                a = int64(w.tmp[p.cursor].fresh)
+                if w.part[a].next == ACTIVE and w.part[a].outcome < 0 and not settle(s, w, table, a):
+                    return SOLVING
+                p.cursor += 1
+        elif p.phase == HALTING:
+            while p.cursor < p.halt_parts and (w.part[p.cursor].next != ACTIVE or w.part[p.cursor].began == p.now):
+                p.cursor += 1
+            if p.cursor >= p.halt_parts:
+                return HALTED
+            if not bring_to_now(s, w, d, table, p.cursor):
+                return SOLVING
+        else:
+            load_all(s, w, d, table)
+            return RUNNING
+
+
+@called
+def after_packets(s, w, table, status):
+    """Packets have been simulated for the solved partition: see whether its outcome is known, or whether it has become periodic."""
+    p = w.p[0]
+    g = s.g[0]
+    if status == NEED_PACKETS:
+        return
+    kind = int64(-1)
+    if g.events > 0 or (status == IDLE and p.solve_until == NEVER and g.in_wheel + g.in_far == 0):
+        kind = int64(EVENT)
+    elif p.solve_until < NEVER:
+        if g.now - 1 - p.reference + p.skipped_ps >= p.solve_until:
+            kind = int64(ADVANCE)
+    elif p.probing == 0 and g.packet_hops - p.hops_before > p.chunk:
+        kind = int64(PAUSE_POINT)
+    if kind >= 0:
+        if p.probing:
+            p.arena_end = p.anchor
+            p.probing = 0
+        conclude(s, w, table, kind)
+        if kind != ADVANCE:
+            p.chunk = min(LONGEST_CHUNK, p.chunk + p.chunk // 8)
+    elif p.probing or g.now > p.reference + p.probe_at:
+        probe(s, w)

@@ -1,0 +1,166 @@
+"""One run with the wormhole kernel, to the bit the run of packet mode: states replayed, periods skipped, the rest by packets."""
+
+import time
+
+import numpy as np
+
+from sim.books import Books
+from sim.packet.layout import NEED_PACKETS, NEVER, RUNNING
+from sim.packet.state import grow_packets
+from sim.player.loop import FINISHED, LIMIT, STALLED
+from sim.simulation import Simulation
+from sim.wormhole.drive import drive
+from sim.wormhole.layout import STATISTICS
+from sim.wormhole.loop import GUARD, HALTED, HALTING, LOADING, NEED_ROOM, PACKETS
+from sim.wormhole.memory import make_room, make_wormhole
+
+WALKS = 20_000  # instants between two looks at the outside world
+NO_BINS = 62  # shift of a time series that has one bin
+
+
+class WormholeSimulation(Simulation):
+    """As `Simulation`, along the graph of states.
+
+    `replay`: known outcomes are played back; `skip`: exactly periodic stretches are skipped. A clock of
+    whole nanoseconds keeps the ancestry of every event, so that nothing recurs: there the packets are run.
+    """
+
+    mode = "wormhole"
+
+    def __init__(self, scenario, *, replay=True, skip=True, record=True, guard=300_000):
+        self.options = dict(replay=replay, skip=skip, record=record, guard=guard)
+        super().__init__(scenario)
+
+    def _make_memory(self):
+        if self.case.settings.whole_ns or self._starts_with_a_fault():
+            return super()._make_memory()
+        state = self._make_state(bins=1, bin_shift=NO_BINS)
+        return state, make_wormhole(
+            state, self.case, self.used_ports, bins=self.bins, bin_shift=self.bin_shift, **self.options
+        )
+
+    def _starts_with_a_fault(self) -> bool:
+        return bool(self.case.faults) and self.case.faults[0].at_ps <= 0
+
+    @property
+    def in_packets(self) -> bool:
+        """Whether the run goes on packet by packet."""
+        return self.hole.p[0]["phase"] == PACKETS
+
+    def advance(self, budget_hops: int = 500_000) -> bool:
+        if self.in_packets:
+            return super().advance(budget_hops)
+        if self.status != "running":
+            return True
+        wall, cpu = time.perf_counter(), time.thread_time()
+        self._open()
+        target = int(self.state.g[0]["packet_hops"]) + budget_hops
+        self.hole.p[0]["budget"] = WALKS
+        while self.status == "running" and not self.in_packets and self._walk(target) != RUNNING:
+            pass
+        self.cpu_s["kernel"] += time.thread_time() - cpu
+        self.wall_s += time.perf_counter() - wall
+        return self.status != "running"
+
+    def _walk(self, target: int) -> int:
+        fault_ps, p = self.faults.next_ps, self.hole.p[0]
+        limit = self.limit_ps if fault_ps is None else min(self.limit_ps, fault_ps)
+        code = drive(self.state, self.plan, self.hole, self.table, limit, target)
+        if code == NEED_ROOM:
+            self.hole, self.state = make_room(self.hole, self.state, int(self.plan.p[0]["ready"]))
+        elif code == NEED_PACKETS:
+            self.state = grow_packets(self.state)
+        elif code == FINISHED:
+            self.status = "finished"
+        elif code == GUARD:
+            self._halt(int(p["now"]))
+        elif code == LIMIT or (code == STALLED and limit < NEVER):
+            self._halt(int(limit) - 1)
+        elif code == STALLED and p["live_parts"] > 0:
+            self._halt(int(p["now"]))  # packet mode finds out how far they get
+        elif code == STALLED:
+            self.status = "deadlock"
+        elif code == HALTED:
+            if fault_ps is None and self.limit_ps != NEVER and p["now"] == self.limit_ps - 1:
+                self.status = "time limit"
+            else:
+                self._go_on_in_packets()
+        return code
+
+    def _halt(self, at_ps: int) -> None:
+        """Bring every partition to this instant."""
+        p = self.hole.p[0]
+        p["now"], p["phase"], p["cursor"], p["fresh"], p["halt_parts"] = at_ps, HALTING, 0, 0, p["capacity_parts"]
+
+    def _go_on_in_packets(self) -> None:
+        """Load what there is into a packet simulation of the whole network, with all that it has counted so far."""
+        p, books = self.hole.p[0], self._books()
+        self.state = self._make_state()
+        g = self.state.g[0]
+        g["now"] = g["wheel_start"] = p["now"] + 1
+        for name in ("bins", "bin_shift", "bin_rows"):
+            g[name] = p[name]
+        for name in STATISTICS:
+            self.state.port[name] = self.hole.port[name]
+        self.state.bins[:] = self.hole.bins
+        for name, value in books.counters.items():
+            if name in g.dtype.names:
+                g[name] = value
+        self.credited_before = int(p["credited"])
+        self.hole, self.state = make_room(self.hole, self.state, 0)
+        while self.state.g[0]["free_packets"] < p["live_words"] // 4:
+            self.state = grow_packets(self.state)
+        tmp_needed = int(p["live_lists"]) + self.state.flow.size
+        p = self.hole.p[0]
+        p["need_items"] = max(int(p["need_items"]), tmp_needed)
+        self.hole, self.state = make_room(self.hole, self.state, 0)
+        p["phase"], p["budget"] = LOADING, WALKS
+        while not self.in_packets:
+            code = drive(self.state, self.plan, self.hole, self.table, NEVER, 0)
+            if code == NEED_ROOM:
+                self.hole, self.state = make_room(self.hole, self.state, 0)
+
+    def _books(self) -> Books:
+        if self.in_packets:
+            return super()._books()
+        p, port = self.hole.p[0], self.state.port.copy()
+        for name in STATISTICS:
+            port[name] = self.hole.port[name]
+        port["paused"] = 0
+        counters = {
+            "packet_hops": int(p["credited"]), "data_packets": int(p["data_packets"]), "windows": int(self.state.g[0]["windows"]),
+            **{name: int(p[name]) for name in ("marks", "pauses", "drops", "losses", "retransmits", "timeouts")},
+        }  # fmt: skip
+        return Books(port, self.hole.bins, int(p["bins"]), int(p["bin_shift"]), counters, self._live_flows())
+
+    def _live_flows(self):
+        if self.in_packets:
+            return super()._live_flows()
+        flows = self.case.dag.n_flows
+        started = (self.plan.node["started"][self.case.dag.n_tasks : -1] >= 0) & (self.plan.flow["acked"][:flows] < 0)
+        ids = np.flatnonzero(started & (self.table.size_bytes > 0))
+        return ids, self.hole.flow["base"][ids], None, None
+
+    def packet_hops(self) -> int:
+        return super().packet_hops() if self.in_packets else int(self.hole.p[0]["credited"])
+
+    def _reached_ps(self) -> int:
+        return super()._reached_ps() if self.in_packets else int(self.hole.p[0]["now"])
+
+    def kernel_counters(self) -> dict:
+        """Packet-hops by how they came about, use of the memo, partitions; see DESIGN of `python -m sim run --json`."""
+        p = self.hole.p[0]
+        later = (
+            int(self.state.g[0]["packet_hops"]) - self.credited_before
+            if self.in_packets and self.credited_before is not None
+            else 0
+        )
+        return {
+            "interrupts": int(p["entries"]) + int(self.plan.p[0]["finished_flows"]), "rollbacks": int(p["interrupts"]),
+            "packet_hops": {
+                "total": int(p["credited"]) + later, "executed": int(p["executed"]) + later, "replayed": int(p["replayed"]),
+                "skipped": int(p["skipped_hops"]), "irreducible": int(p["fresh_hops"]) + later,
+            },
+            "memo": {"patterns": int(p["states"]), "hits": int(p["hits"]), "misses": int(p["misses"]), "bytes": int(p["arena_end"]) * 8},
+            "partitions": {"formed": int(p["ids"]), "merges": int(p["merges"]), "splits": int(p["splits"]), "max_flows": int(p["max_flows"])},
+        }  # fmt: skip
