@@ -12,7 +12,8 @@ from sim.simulation import Simulation
 from sim.wormhole.drive import drive
 from sim.wormhole.layout import STATISTICS
 from sim.wormhole.loop import GUARD, HALTED, HALTING, LOADING, NEED_ROOM, PACKETS
-from sim.wormhole.memory import make_room, make_wormhole
+from sim.wormhole.memo import namespace
+from sim.wormhole.memory import learnt, make_room, make_wormhole, port_classes
 
 WALKS = 20_000  # instants between two looks at the outside world
 NO_BINS = 62  # shift of a time series that has one bin
@@ -23,21 +24,34 @@ class WormholeSimulation(Simulation):
 
     `replay`: known outcomes are played back; `skip`: exactly periodic stretches are skipped. A clock of
     whole nanoseconds keeps the ancestry of every event, so that nothing recurs: there the packets are run.
+    `memo`: a `sim.wormhole.memo.Store` or `sim.wormhole.database.Database` to begin with and, by `keep()`, to add to.
     """
 
     mode = "wormhole"
 
-    def __init__(self, scenario, *, replay=True, skip=True, record=True, guard=300_000):
+    def __init__(self, scenario, *, replay=True, skip=True, record=True, guard=300_000, memo=None):
         self.options = dict(replay=replay, skip=skip, record=record, guard=guard)
+        self.memo = memo if replay else None
         super().__init__(scenario)
 
     def _make_memory(self):
         if self.case.settings.whole_ns or self._starts_with_a_fault():
             return super()._make_memory()
         state = self._make_state(bins=1, bin_shift=NO_BINS)
-        return state, make_wormhole(
-            state, self.case, self.used_ports, bins=self.bins, bin_shift=self.bin_shift, **self.options
+        known = None
+        if self.memo is not None:
+            self.namespace = namespace(self.case.settings, int(state.g[0]["hops_max"]))
+            known = self.memo.get(self.namespace)
+        classes, self.classes = port_classes(state, None if known is None else known.classes)
+        hole = make_wormhole(
+            state, self.case, self.used_ports, bins=self.bins, bin_shift=self.bin_shift, memo=known, classes=classes, **self.options
         )
+        return state, hole
+
+    def keep(self) -> None:
+        """Let later runs know what this one has learnt."""
+        if self.memo is not None and self.hole.p[0]["states"] > 0:
+            self.memo.put(self.namespace, learnt(self.hole, self.classes))
 
     def _starts_with_a_fault(self) -> bool:
         return bool(self.case.faults) and self.case.faults[0].at_ps <= 0

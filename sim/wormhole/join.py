@@ -7,6 +7,7 @@ from sim.packet.flows import start_flow
 from sim.player.loop import pop_ready
 from sim.wormhole.canonical import put_state
 from sim.wormhole.graph import keep_state
+from sim.wormhole.known_join import describe, find_join, keep_join, recall_ports
 from sim.wormhole.load import load_state
 from sim.wormhole.partition import end_part, form_part, own_ports
 from sim.wormhole.solve import find_root, resource
@@ -130,40 +131,74 @@ def enter(s, w, table, f, at):
 
 
 @called
-def join_group(s, w, table, head):
-    """Load a group's partitions, let its new flows enter, and make the whole one partition."""
+def load_group(s, w, table, head):
+    """Load a group's partitions and let its new flows enter; slots are listed in order of entry."""
     p = w.p[0]
     t = s.g[0].now - 1
     p.slots = 0
     p.loaded = 0
-    merged = int64(0)
     j = head
     while j >= 0:
         if j >= p.ready:
             A = w.part[w.tmp[j].touched]
             load_state(s, w, table, A.state, A.flows_at, A.ports_at, t)
-            merged += 1
         j = int64(w.tmp[j].member)
     j = head
     while j >= 0 and j < p.ready:
         enter(s, w, table, int64(w.tmp[j].ready), t)
         j = int64(w.tmp[j].member)
     sort_slots(s, w)
-    n = p.slots
-    begin = put_state(s, w, n, t, False)
-    ports = p.ports
-    state = keep_state(w, begin, n)
+
+
+@called
+def end_group(w, head):
+    """The group's partitions are no more; returns the id of the only one, or -1."""
+    p = w.p[0]
     ident = int64(-1)
+    merged = int64(0)
     j = head
     while j >= 0:
         if j >= p.ready:
-            a = int64(w.tmp[j].touched)
-            if merged == 1:
-                ident = w.part[a].id
-            end_part(w, a)
+            ident = w.part[w.tmp[j].touched].id
+            merged += 1
+            end_part(w, int64(w.tmp[j].touched))
         j = int64(w.tmp[j].member)
-    if merged > 1:
-        p.merges += 1
+    p.merges += 1 if merged > 1 else 0
+    return ident if merged == 1 else int64(-1)
+
+
+@called
+def join_group(s, w, table, head):
+    """Make a group one partition: by a join that is known, or by putting it together and looking at the whole."""
+    p = w.p[0]
+    begin = p.arena_end
+    known = int64(-1)
+    if p.use_memo and not p.by_node:
+        describe(s, w, table, head)
+        known = find_join(w, begin)
+    if known >= 0:
+        J = w.join[known]
+        state = J.state
+        n = int64(w.state[state].flows)
+        ports = int64(w.state[state].ports)
+        recall_ports(w, head, J.result_at, ports)
+        p.join_hits += 1
+    else:
+        words = p.arena_end - begin
+        load_group(s, w, table, head)
+        n = p.slots
+        for j in range(n):
+            w.tmp[j].merged = s.flow[w.tmp[j].slot].flow_id
+        state = keep_state(w, put_state(s, w, n, s.g[0].now - 1, False), n)
+        ports = p.ports
+        if words > 0:
+            keep_join(w, begin, words, state, ports)
+        for j in range(ports):
+            w.tmp[j].loaded = w.tmp[j].port
+        p.loaded = ports
+        unload(s, w)
+        p.join_misses += 1
+    ident = end_group(w, head)
     if ident < 0:
         ident = p.ids
         p.ids += 1
@@ -171,12 +206,7 @@ def join_group(s, w, table, head):
     B = w.part[b]
     B.id = ident
     for j in range(n):
-        w.lists[B.flows_at + j] = s.flow[w.tmp[j].slot].flow_id
+        w.lists[B.flows_at + j] = w.tmp[j].merged
     for j in range(ports):
         w.lists[B.ports_at + j] = w.tmp[j].port
     own_ports(w, b)
-    for j in range(ports):
-        w.tmp[j].loaded = w.tmp[j].port
-    p.loaded = ports
-    unload(s, w)
-    return b

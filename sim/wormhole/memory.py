@@ -11,6 +11,7 @@ from sim.wormhole import layout
 from sim.wormhole.columns import WORD_BYTES, flow_columns
 from sim.wormhole.layout import Wormhole
 from sim.wormhole.loop import PACKETS, SHORTEST_CHUNK
+from sim.wormhole.memo import Memo
 
 CLASS_FIELDS = (
     "rate_bps", "delay_ps", "kmin_bytes", "kmax_bytes", "pmax", "loss", "up", "headroom_bytes", "xoff_bytes", "xon_bytes", "is_nic", "shift",
@@ -53,10 +54,16 @@ def flow_words(state) -> np.ndarray:
     return np.frombuffer(state.flow.data, np.int64)
 
 
-def port_classes(state) -> np.ndarray:
-    """int32[P]: ports with equal numbers behave alike."""
+def port_classes(state, known: np.ndarray | None = None):
+    """(int32[P], float64[fields, classes]): ports with equal numbers behave alike; numbers in use in `known` stay."""
     rows = np.stack([state.port[name].astype(np.float64) for name in CLASS_FIELDS])
-    return np.unique(rows, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    fresh, which = np.unique(rows, axis=1, return_inverse=True)
+    if known is None or known.shape[1] == 0:
+        return which.reshape(-1).astype(np.int32), fresh
+    place = {column.tobytes(): number for number, column in enumerate(known.T.copy())}
+    numbers = [place.setdefault(column.tobytes(), len(place)) for column in fresh.T.copy()]
+    classes = np.stack([np.frombuffer(column) for column in place], axis=1)
+    return np.array(numbers, np.int32)[which.reshape(-1)], classes
 
 
 def _array(name, count):
@@ -68,11 +75,13 @@ def _array(name, count):
 
 
 def make_wormhole(
-    state, case, used_ports, *, replay=True, skip=True, packets=False, bins=2, bin_shift=20, guard=300_000, record=True
+    state, case, used_ports, *, replay=True, skip=True, packets=False, bins=2, bin_shift=20, guard=300_000, record=True,
+    memo=None, classes=None,
 ) -> Wormhole:
     """Memory for a run over `state`, the (idle) packet simulation in which partitions are solved.
 
-    `packets`: run packet by packet from the start; nothing here is used then.
+    `packets`: run packet by packet from the start; nothing here is used then. `memo`: what earlier runs have
+    learnt, with `classes`, the ports' classes in its numbering (`port_classes`).
     """
     settings, flows, ports = case.settings, len(case.table.size_bytes), state.port.size
     has_loss = bool(settings.has_loss)
@@ -94,7 +103,7 @@ def make_wormhole(
     row["clear_sent"] = not has_loss and not controller.startswith("hpcc")
     row["bin_shift"], row["bins"], row["bin_rows"] = bin_shift, bins, max(1, used_ports.size)
     port = records(ports, layout.PORT)
-    port["part"], port["class_"] = -1, port_classes(state)
+    port["part"], port["class_"] = -1, port_classes(state)[0] if classes is None else classes
     port["bin_row"][used_ports] = np.arange(used_ports.size)
     part = arrays["part"]
     part["next"] = np.append(np.arange(1, part.size), -1)
@@ -105,7 +114,24 @@ def make_wormhole(
     )  # fmt: skip
     if not packets:
         state.g[0]["now"] = state.g[0]["wheel_start"] = START
-    return _index(w, state)
+    return _index(w if memo is None or packets else _adopt(w, memo), state)
+
+
+def _adopt(w: Wormhole, memo: Memo) -> Wormhole:
+    """Begin with what earlier runs have learnt."""
+    row, grown = w.p[0], {}
+    for name, key in (("arena", "arena_end"), ("state", "states"), ("outcome", "outcomes"), ("join", "joins")):
+        known = getattr(memo, name)
+        grown[name] = _longer(name, known, max(FIRST[name], known.size + known.size // 4 + FIRST[name]))
+        row[key] = known.size
+    return w._replace(**grown)
+
+
+def learnt(w: Wormhole, classes: np.ndarray) -> Memo:
+    """What this run knows, for later ones."""
+    row = w.p[0]
+    cut = {name: getattr(w, name)[: int(row[key])].copy() for name, key in (("arena", "arena_end"), ("state", "states"), ("outcome", "outcomes"), ("join", "joins"))}
+    return Memo(classes=classes, **cut)
 
 
 def _index(w: Wormhole, state) -> Wormhole:
