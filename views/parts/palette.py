@@ -27,6 +27,12 @@ MEMORY = {
 }
 CAPACITY = "#111827"
 
+# How a packet-hop came about: the darker, the more work it was.
+HOW = {"simulated": "#365314", "replayed": "#8fa647", "skipped": "#dbe4b0"}
+
+# Ways to simulate, where they are compared.
+MODES = {"packet": "#111827", "wormhole": "#115e59", "flow": "#ea580c"}
+
 # What happens at a port.
 QUEUE = "#0f766e"
 QUEUE_FILL = "rgba(15, 118, 110, 0.18)"

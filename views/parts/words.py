@@ -6,7 +6,7 @@ from sim import units
 from sim.units import show_bytes, show_rate
 
 __all__ = [
-    "file_stem", "plain", "plural", "roughly", "roughly_count",
+    "file_stem", "fine_share", "plain", "plural", "roughly", "roughly_count",
     "show_bytes", "show_count", "show_rate", "show_share", "show_time", "told",
 ]  # fmt: skip
 EXACT_BELOW = 10_000_000  # longer counts do not fit a tile, and nobody reads their last digits
@@ -30,6 +30,17 @@ def roughly_count(count: float) -> str:
 def show_share(share: float) -> str:
     """A share of 1 as "83 %"; what is there is never written as nothing."""
     return "under 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+
+
+def fine_share(share: float) -> str:
+    """A share of 1 where the ends matter: "0.014 %", "1.2 %", "47 %", "99.986 %"; what is there is never written as nothing."""
+    near = min(share, 1 - share)
+    if near <= 0:
+        return "100 %" if share >= 1 else "0 %"
+    if near < 1e-5:
+        return "under 0.001 %" if share < 0.5 else "over 99.999 %"
+    digits = 3 if near < 0.001 else 2 if near < 0.01 else 1 if near < 0.1 else 0
+    return f"{100 * share:.{digits}f} %"
 
 
 def _micro(text: str) -> str:

@@ -1,0 +1,54 @@
+"""Modes compared: equal runs lie on the diagonal, errors are told in per cent, costs on a logarithmic axis."""
+
+import numpy as np
+import pytest
+
+from views.figures.compare import POINTS, costs, errors, scatter
+from views.parts import palette
+
+
+def named(figure, name):
+    return next(trace for trace in figure.data if trace.name and trace.name.startswith(name))
+
+
+def test_marks_are_flows_and_the_diagonal_is_there():
+    packet = np.array([1e-3, 2e-3, np.nan])
+    figure = scatter(packet, {"wormhole": packet, "flow": packet * 1.1})
+    same = named(figure, "wormhole")
+    assert list(same.x) == list(same.y) == [1.0, 2.0]
+    assert named(figure, "flow").hovertext[1] == "flow 1<br>packet mode 2.00 ms<br>flow level 2.20 ms (+10 %)"
+    assert figure.data[0].name == "equal" and figure.layout.xaxis.title.text == "completion time in packet mode (ms)"
+    assert same.marker.color == palette.MODES["wormhole"]
+
+
+def test_wide_ranges_have_logarithmic_axes():
+    packet = np.array([1e-6, 1e-3])
+    assert scatter(packet, {"flow": packet}).layout.xaxis.type == "log"
+
+
+def test_of_many_flows_the_worst_are_kept():
+    packet = np.full(50_000, 1e-3)
+    other = packet.copy()
+    other[777] = 2e-3
+    figure = scatter(packet, {"flow": other})
+    marks = named(figure, "flow")
+    assert len(marks.x) <= POINTS + 100 and max(marks.y) == pytest.approx(2.0)
+
+
+def test_error_curves_end_at_the_right_edge_and_name_the_mean():
+    packet = np.full(4, 1e-3)
+    figure = errors(packet, {"wormhole": packet, "flow": packet * [1.0, 1.1, 0.9, 1.2]})
+    assert [trace.name for trace in figure.data] == ["wormhole (mean 0 %)", "flow level (mean 10 %)"]
+    assert {trace.x[-1] for trace in figure.data} == {figure.layout.xaxis.range[1]}
+    assert figure.data[0].y[1] >= 0 and max(figure.data[1].y) == 100
+
+
+def test_nothing_finished_is_said():
+    nothing = np.full(3, np.nan)
+    assert scatter(nothing, {"flow": nothing}).layout.annotations[0].text.startswith("no flow has finished")
+    assert errors(nothing, {"flow": nothing}).layout.annotations[0].text.startswith("no flow has finished")
+
+
+def test_costs_name_their_seconds():
+    figure = costs({"Packet": 30.0, "Wormhole": 0.05}, {"Packet": "#000000", "Wormhole": "#111111"})
+    assert list(figure.data[0].text) == ["30.0 s", "50.0 ms"] and figure.layout.xaxis.type == "log"

@@ -1,0 +1,109 @@
+"""Modes compared: completion times flow by flow, the distribution of their errors, and what each run cost."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from views.figures import style
+from views.figures.completion import decimated_distribution
+from views.parts import palette
+from views.parts.words import show_time
+
+POINTS = 3000  # of a scatter; the extremes of the error are always kept
+SYMBOLS = {"wormhole": "circle-open", "flow": "x-thin", "packet": "circle"}
+LABELS = {"wormhole": "wormhole", "flow": "flow level", "packet": "packet"}
+
+
+def scatter(packet_s: np.ndarray, others_s: dict[str, np.ndarray]) -> go.Figure:
+    """Completion time of every flow in other modes against packet mode; on the diagonal both agree."""
+    done = np.isfinite(packet_s) & (packet_s > 0)
+    for values in others_s.values():
+        done &= np.isfinite(values) & (values > 0)
+    if not done.any():
+        return style.empty("no flow has finished in every mode")
+    scale, unit = style.time_unit(packet_s[done].max())
+    figure = go.Figure()
+    low = min(packet_s[done].min(), *(values[done].min() for values in others_s.values())) / scale
+    high = max(packet_s[done].max(), *(values[done].max() for values in others_s.values())) / scale
+    low, high = low / 1.15, high * 1.15
+    figure.add_trace(
+        go.Scatter(x=[low, high], y=[low, high], mode="lines", name="equal", hoverinfo="skip", line=dict(color=palette.MUTED, width=1, dash="dot"))
+    )
+    for mode, values in others_s.items():
+        picks = _picks(packet_s, values, done)
+        error = values[picks] / packet_s[picks] - 1
+        figure.add_trace(
+            go.Scatter(
+                x=packet_s[picks] / scale, y=values[picks] / scale, mode="markers", name=LABELS[mode],
+                marker=dict(color=palette.MODES[mode], size=8, symbol=SYMBOLS[mode], line=dict(color=palette.MODES[mode], width=1.4)),
+                hoverinfo="text",
+                hovertext=[
+                    f"flow {i}<br>packet mode {show_time(packet_s[i])}<br>{LABELS[mode]} {show_time(values[i])} ({100 * e:+.3g} %)"
+                    for i, e in zip(picks.tolist(), error.tolist(), strict=True)
+                ],
+            )
+        )  # fmt: skip
+    style.apply(figure, 380, x_title=f"completion time in packet mode ({unit})", y_title=f"in the other mode ({unit})")
+    if high / low > 30:
+        ticks = style.log_ticks(low, high)
+        for update in (figure.update_xaxes, figure.update_yaxes):
+            update(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], range=[np.log10(low), np.log10(high)])
+    else:
+        figure.update_xaxes(range=[low, high])
+        figure.update_yaxes(range=[low, high])
+    return figure
+
+
+def _picks(packet_s, values, done) -> np.ndarray:
+    """Ids of the flows drawn: all, or an even choice and those furthest off."""
+    ids = np.flatnonzero(done)
+    if len(ids) <= POINTS:
+        return ids
+    error = np.abs(values[ids] / packet_s[ids] - 1)
+    worst = ids[np.argsort(error)[-100:]]
+    return np.unique(np.concatenate([ids[np.linspace(0, len(ids) - 1, POINTS).astype(int)], worst]))
+
+
+def errors(packet_s: np.ndarray, others_s: dict[str, np.ndarray]) -> go.Figure:
+    """Share of flows whose completion time is off by at most x, per mode."""
+    figure, largest = go.Figure(), 0.0
+    for mode, values in others_s.items():
+        done = np.isfinite(packet_s) & np.isfinite(values) & (packet_s > 0)
+        if not done.any():
+            continue
+        off = 100 * np.abs(values[done] / packet_s[done] - 1)
+        largest = max(largest, off.max())
+        x, share = decimated_distribution(off)
+        figure.add_trace(
+            go.Scatter(
+                x=np.concatenate([[0.0], x]), y=100 * np.concatenate([[0.0], share]), name=f"{LABELS[mode]} (mean {off.mean():.3g} %)", mode="lines",
+                line=dict(color=palette.MODES[mode], width=2.4, shape="hv"),
+                hovertemplate=f"%{{y:.0f}} % of flows are off by at most %{{x:.3g}} % in mode {LABELS[mode]}<extra></extra>",
+            )
+        )  # fmt: skip
+    if not figure.data:
+        return style.empty("no flow has finished in both modes")
+    style.apply(figure, 320, x_title="completion time off by at most (%)", y_title="share of flows (%)")
+    right = max(1.0, 1.06 * largest)
+    for trace in figure.data:  # curves go on to the edge at their full height
+        trace.x, trace.y = (*trace.x, right), (*trace.y, 100.0)
+    figure.update_xaxes(range=[-0.01 * right, right])
+    figure.update_yaxes(range=[0, 103])
+    return figure
+
+
+def costs(rows: dict[str, float], colours: dict[str, str]) -> go.Figure:
+    """CPU seconds of each run on a logarithmic axis, shortest bars fastest."""
+    names, values = list(rows), np.maximum(np.array(list(rows.values())), 1e-4)
+    figure = go.Figure(
+        go.Bar(
+            orientation="h", y=names, x=values, width=0.62, marker_color=[colours[name] for name in names],
+            text=[show_time(value) for value in rows.values()], textposition="outside", cliponaxis=False,
+            hovertemplate="%{y}: %{text} of CPU<extra></extra>",
+        )
+    )  # fmt: skip
+    style.apply(figure, 76 + 34 * len(names), x_title="CPU time, compiling and building left out (s)", legend=False)
+    low, high = values.min() / 2, values.max() * 3
+    ticks = [tick for tick in style.log_ticks(low, high) if low <= tick <= high]
+    figure.update_xaxes(type="log", range=[np.log10(low), np.log10(high)], tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    return figure
