@@ -187,8 +187,20 @@ def arrive(s, n, k, now):
 
 
 @kernel
+def send_deferred(s, count, now, cause):
+    """Queue the pause and resume frames that one instant's events have asked for."""
+    for j in range(count):
+        x = int64(s.todo[j].entry)
+        send_control(s, x >> 1, RESUME if x & 1 else PAUSE, now, cause)
+
+
+@kernel
 def walk_switch(s, n, end):
-    """Handle every port of switch `n` up to (excluding) `end`, all events merged in order of time."""
+    """Handle every port of switch `n` up to (excluding) `end`, all events merged in order of time.
+
+    On the picosecond clock what events of one time and certainty ask for is sent after the last of them, so that
+    the order of a switch's ports decides nothing; on the 1 ns clock at once, in order of insertion.
+    """
     g = s.g[0]
     N = s.node[n]
     runs = int64(0)
@@ -200,6 +212,9 @@ def walk_switch(s, n, end):
         N.shared_bytes += max(0, s.port[q ^ 1].ingress_bytes - N.reserve_bytes)
     merge_runs(s, runs, count)
     j = int64(0)
+    deferred = int64(0)
+    deferred_at = int64(0)
+    deferred_cause = int64(0)
     while True:
         best = int64(-1)
         start = NEVER
@@ -221,10 +236,18 @@ def walk_switch(s, n, end):
             k = int64(s.sort[j].order)
             now = s.packet[k].arrival
             cause = s.packet[k].sent
+        departs = best >= 0 and (kicked or is_idle(s.port[best], now, cause))
+        if deferred > 0 and not kicked:
+            at = start if departs else now
+            certain = since if departs else cause
+            if at != deferred_at or certain != deferred_cause:
+                send_deferred(s, deferred, deferred_at, deferred_cause)
+                deferred = 0
+                continue
         if not kicked and min(start, now) >= end:
             break
         kind = RESUME
-        if best >= 0 and (kicked or is_idle(s.port[best], now, cause)):
+        if departs:
             now = start
             cause = s.port[best].since
             s.port[best].kicked = 0
@@ -237,8 +260,16 @@ def walk_switch(s, n, end):
             if g.tie_depth > 0:
                 recall(s, packet_row(s, k))
             ingress = arrive(s, n, k, now)
-        if ingress >= 0:
+        if ingress >= 0 and g.tie_depth > 0:
             send_control(s, ingress, kind, now, cause)
+        elif ingress >= 0:
+            if deferred > 0 and (now != deferred_at or cause != deferred_cause):  # a kicked port's own time
+                send_deferred(s, deferred, deferred_at, deferred_cause)
+                deferred = 0
+            s.todo[deferred].entry = ingress * 2 + (1 if kind == RESUME else 0)
+            deferred += 1
+            deferred_at = now
+            deferred_cause = cause
     for m in range(N.first_port, N.end_port):
         q = s.port[m].by_node
         reschedule(s, 2 * q + 1, s.port[q].free_at if can_start(s.port[q]) else NEVER)

@@ -4,7 +4,8 @@ A transmission is caused by an event (an arrival, the end of the previous transm
 became certain at some earlier time, through an event that became certain earlier still, and so on. Of
 two packets that arrive together and were sent together, the one whose ancestry is older comes first;
 where the ancestries agree as far as they are kept, the order of entry of the flows at their roots decides,
-then that of their own flows. That is ns-3's order of insertion
+then that of their own flows (on the picosecond clock data goes before ACKs first, which keeps a ring of
+equal flows symmetric: each member's data meets the same ACKs). That is ns-3's order of insertion
 expressed without a counter: it depends on nothing outside the partition.
 
 `tie_depth` generations are kept beyond a packet's `sent` and `cause`: none on the picosecond clock, where
@@ -92,6 +93,8 @@ def comes_after(s, a, b):
     if A.flow != B.flow:
         if A.flow < 0 or B.flow < 0:
             return A.flow >= 0
+        if depth == 0 and A.kind != B.kind:
+            return A.kind > B.kind
         return s.flow[A.flow].order > s.flow[B.flow].order
     if A.kind != B.kind:
         return A.kind > B.kind
