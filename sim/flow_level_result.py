@@ -11,12 +11,6 @@ from sim.result import RawRun, Result
 from sim.units import BITS_PER_BYTE
 
 
-class FlowRun(RawRun):
-    """A raw run whose rates are a fluid's."""
-
-    mode = "flow"
-
-
 class FlowResult(Result):
     """A result without remarks on marks and queues, which mode flow does not have."""
 
@@ -86,7 +80,7 @@ def result_of(run) -> Result:
     none, never = np.zeros(ports, np.int64), np.zeros(flows, np.int64)
     acked = np.array(run.acked, np.int64)
     return FlowResult(
-        FlowRun(
+        RawRun(
             scenario=run.scenario, network=network, dag=dag,
             data_ptr=table.data_ptr, data_ports=table.data_ports, ack_ptr=table.ack_ptr, ack_ports=table.ack_ports,
             start_ps=np.array(run.started, np.int64), end_ps=np.array(run.ended, np.int64), acked_ps=acked,
@@ -103,7 +97,7 @@ def result_of(run) -> Result:
             cpu_s={**run.cpu_s, "total": sum(run.cpu_s.values())}, wall_s=run.wall_s,
             peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             end_ps_last=run.end_ps, status=run.status, notices=_notices(run),
-            port_ecn_kmin_bytes=run.case.settings.kmin_bytes, port_ecn_kmax_bytes=run.case.settings.kmax_bytes,
+            port_ecn_kmin_bytes=run.case.settings.kmin_bytes, port_ecn_kmax_bytes=run.case.settings.kmax_bytes, mode="flow",
         )
     )  # fmt: skip
 

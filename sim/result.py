@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from sim import result_notices, result_summary, result_tables
+from sim import result_notices, result_partitions, result_summary, result_tables
 from sim.critical_path import critical_path, shares
 from sim.result_series import PortSeries
 from sim.transport import NEVER_MARKS, marking_thresholds
@@ -57,6 +57,10 @@ class RawRun:
     notices: list = field(default_factory=list)
     port_ecn_kmin_bytes: np.ndarray | None = None  # int64[P]; None: those of the scenario's transport
     port_ecn_kmax_bytes: np.ndarray | None = None
+    mode: str = "packet"  # packet | wormhole | flow
+    level: str | None = None  # exact | bounded | paper in mode wormhole
+    kernel: dict | None = None  # what the wormhole kernel counted, see `WormholeSimulation.kernel_counters`
+    records: object | None = None  # what it recorded, a `sim.wormhole.records.Records`
 
 
 class Result:
@@ -95,6 +99,21 @@ class Result:
         return result_tables.ports_table(self.raw, self.series)
 
     @cached_property
+    def episodes(self) -> pd.DataFrame:
+        """One row per stretch of a partition's life; like the next two tables empty but in mode wormhole."""
+        return result_partitions.episodes_table(self.raw)
+
+    @cached_property
+    def partitions(self) -> pd.DataFrame:
+        """One row per partition."""
+        return result_partitions.partitions_table(self.raw)
+
+    @cached_property
+    def patterns(self) -> pd.DataFrame:
+        """One row per pattern of contention."""
+        return result_partitions.patterns_table(self.raw)
+
+    @cached_property
     def critical_path(self) -> pd.DataFrame:
         """One row per step of the chain that bounds the run, in order."""
         return result_tables.critical_path_table(self.raw, self._path)
@@ -125,7 +144,8 @@ class Result:
     @cached_property
     def notices(self) -> list[str]:
         """What to know beyond the numbers: from the scenario and the run, then from the result."""
-        return list(self.raw.notices) + result_notices.notices(self)
+        recorded = [] if self.raw.records is None else self.raw.records.notices()
+        return list(self.raw.notices) + recorded + result_notices.notices(self)
 
     @cached_property
     def ecn_thresholds_bytes(self) -> tuple[np.ndarray, np.ndarray]:

@@ -24,18 +24,30 @@ def fct_statistics(raw) -> dict:
     }
 
 
+def _without_kernel(raw, interrupts: int, hops: int) -> dict:
+    """What the wormhole kernel would have counted, in a run without it."""
+    flow = raw.mode == "flow"
+    executed = 0 if flow else hops
+    return {
+        "interrupts": interrupts,
+        "rollbacks": 0,
+        "packet_hops": {"total": hops, "executed": executed, "replayed": 0, "skipped": hops - executed, "irreducible": executed},
+        "memo": None if flow else dict(NO_MEMO),
+        "partitions": None if flow else dict(NO_PARTITIONS),
+    }
+
+
 def summarise(raw) -> dict:
     """JSON-ready summary; `iteration_s` is None unless the iteration was simulated to its end."""
     started = raw.start_ps[raw.dag.n_tasks :] >= 0
     finished = raw.acked_ps >= 0
     hops = int(raw.counters["packet_hops"])
-    mode = getattr(raw, "mode", "packet")
-    executed = 0 if mode == "flow" else hops
+    kernel = raw.kernel if raw.kernel is not None else _without_kernel(raw, int(started.sum() + finished.sum()), hops)
     return {
         "scenario": raw.scenario.name,
         "hash": raw.scenario.digest(),
-        "mode": mode,
-        "level": None,
+        "mode": raw.mode,
+        "level": raw.level,
         "status": raw.status,
         "iteration_s": raw.end_ps_last / PS_PER_S if raw.status == "finished" else None,
         "simulated_s": raw.end_ps_last / PS_PER_S,
@@ -43,11 +55,7 @@ def summarise(raw) -> dict:
         "flows_finished": int(finished.sum()),
         "bytes_left": int(np.where(finished, 0, raw.dag.flow_bytes - raw.flow_acked_bytes).sum()),
         **fct_statistics(raw),
-        "interrupts": int(started.sum() + finished.sum()),
-        "rollbacks": 0,
-        "packet_hops": {"total": hops, "executed": executed, "replayed": 0, "skipped": hops - executed, "irreducible": executed},
-        "memo": None if mode == "flow" else dict(NO_MEMO),
-        "partitions": None if mode == "flow" else dict(NO_PARTITIONS),
+        **kernel,
         "ecn_marks": int(raw.counters["ecn_marks"]),
         "pfc_pauses": int(raw.counters["pfc_pauses"]),
         "drops": int(raw.counters["drops"]),

@@ -56,6 +56,9 @@ def tables(result) -> dict[str, pd.DataFrame]:
         "tasks": result.tasks,
         "ports": result.ports,
         "critical_path": result.critical_path,
+        "episodes": result.episodes,
+        "partitions": result.partitions,
+        "patterns": result.patterns,
         "port_series": series_table(result),
         "paths": paths_table(result),
     }

@@ -29,7 +29,10 @@ PORT_SERIES_BYTES = 200_000_000  # the time series of all ports together
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is. `fraction` is of the expected packet-hops; `eta_s` is None until it can be told."""
+    """How far a run is. `fraction` is of the expected packet-hops; `eta_s` is None until it can be told.
+
+    `kernel`: what the wormhole kernel has counted so far (`WormholeSimulation.kernel_counters`), None in other modes.
+    """
 
     fraction: float
     sim_time_s: float
@@ -39,12 +42,14 @@ class Progress:
     flows_total: int
     bytes_left: int
     eta_s: float | None
+    kernel: dict | None = None
 
 
 class Simulation:
     """A packet-level run of one scenario. Independent of every other one in the process."""
 
     mode = "packet"
+    level = None
 
     def __init__(self, scenario: Scenario | Case):
         wall, cpu = time.perf_counter(), time.thread_time()
@@ -188,6 +193,14 @@ class Simulation:
         """Packet-hops that the run has accounted for, however they came about."""
         return int(self.state.g[0]["packet_hops"])
 
+    def kernel_counters(self) -> dict | None:
+        """What only the wormhole kernel counts."""
+        return None
+
+    def records(self):
+        """What only the wormhole kernel records: a `sim.wormhole.records.Records`."""
+        return None
+
     def progress(self) -> Progress:
         expected, hops = max(1, self.case.packet_hops), self.packet_hops()
         tasks_left = int(self.plan.p[0]["left"])
@@ -201,7 +214,7 @@ class Simulation:
             fraction=fraction, sim_time_s=self.end_ps / PS_PER_S, packet_hops=hops, packet_hops_expected=expected,
             flows_finished=int(self.plan.p[0]["finished_flows"]), flows_total=self.case.dag.n_flows,
             bytes_left=int(self.table.size_bytes.sum() - self._acked_bytes().sum()),
-            eta_s=spent * (1 - fraction) / fraction if 0 < fraction and spent > 0.05 else None,
+            eta_s=spent * (1 - fraction) / fraction if 0 < fraction and spent > 0.05 else None, kernel=self.kernel_counters(),
         )  # fmt: skip
 
     @property
@@ -246,6 +259,7 @@ class Simulation:
                 peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
                 end_ps_last=end, status=self.status, notices=self._notices(),
                 port_ecn_kmin_bytes=self.case.settings.kmin_bytes, port_ecn_kmax_bytes=self.case.settings.kmax_bytes,
+                mode=self.mode, level=self.level, kernel=self.kernel_counters(), records=self.records(),
             )
         )  # fmt: skip
 

@@ -7,6 +7,7 @@ import time
 from sim.scenario import Scenario
 from sim.simulation import Simulation
 from sim.topology.routing import explicit_path, max_base_rtt_ps
+from sim.wormhole_simulation import WormholeSimulation
 
 TINY = {
     "name": "warm-up",
@@ -70,6 +71,7 @@ def compile_all() -> None:
     gc.disable()  # the compiler makes millions of objects that all live on: looking for garbage takes an eighth of the time
     try:
         result = Simulation(Scenario.from_data(TINY)).run()
+        WormholeSimulation(Scenario.from_data({**TINY, "faults": []})).run()
         len(result.critical_path)
         network, (first, second) = result.network, result.network.hosts[[0, 2]]
         leaf = next(int(node) for node in network.port_dst[network.port_src == first] if node in _beside(network, second))

@@ -9,11 +9,13 @@ from sim.packet.layout import NEED_PACKETS, NEVER, RUNNING
 from sim.packet.state import grow_packets
 from sim.player.loop import FINISHED, LIMIT, STALLED
 from sim.simulation import Simulation
+from sim.units import PS_PER_S, show_time
 from sim.wormhole.drive import drive
 from sim.wormhole.layout import STATISTICS
 from sim.wormhole.loop import GUARD, HALTED, HALTING, LOADING, NEED_ROOM, PACKETS
 from sim.wormhole.memo import namespace
 from sim.wormhole.memory import learnt, make_room, make_wormhole, port_classes
+from sim.wormhole.records import Records, make_records
 
 WALKS = 20_000  # instants between two looks at the outside world
 NO_BINS = 62  # shift of a time series that has one bin
@@ -27,12 +29,15 @@ class WormholeSimulation(Simulation):
     `memo`: a `sim.wormhole.memo.Store` or `sim.wormhole.database.Database` to begin with and, by `keep()`, to add to.
     """
 
-    mode = "wormhole"
+    mode, level = "wormhole", "exact"
 
     def __init__(self, scenario, *, replay=True, skip=True, record=True, guard=300_000, memo=None):
         self.options = dict(replay=replay, skip=skip, record=record, guard=guard)
         self.memo = memo if replay else None
         super().__init__(scenario)
+        self._why_packets = "with a clock of whole nanoseconds no state recurs" if self.case.settings.whole_ns else "a link changes"
+        if self.in_packets:
+            self.credited_before, self._left_at_ps = 0, 0
 
     def _make_memory(self):
         if self.case.settings.whole_ns or self._starts_with_a_fault():
@@ -87,10 +92,12 @@ class WormholeSimulation(Simulation):
         elif code == FINISHED:
             self.status = "finished"
         elif code == GUARD:
+            self._why_packets = "too little repeats here to gain from what is known"
             self._halt(int(p["now"]))
         elif code == LIMIT or (code == STALLED and limit < NEVER):
             self._halt(int(limit) - 1)
         elif code == STALLED and p["live_parts"] > 0:
+            self._why_packets = "some flows may never finish"
             self._halt(int(p["now"]))  # packet mode finds out how far they get
         elif code == STALLED:
             self.status = "deadlock"
@@ -109,6 +116,7 @@ class WormholeSimulation(Simulation):
     def _go_on_in_packets(self) -> None:
         """Load what there is into a packet simulation of the whole network, with all that it has counted so far."""
         p, books = self.hole.p[0], self._books()
+        self._left_at_ps = int(p["now"])
         self.state = self._make_state()
         g = self.state.g[0]
         g["now"] = g["wheel_start"] = p["now"] + 1
@@ -160,6 +168,16 @@ class WormholeSimulation(Simulation):
 
     def _reached_ps(self) -> int:
         return super()._reached_ps() if self.in_packets else int(self.hole.p[0]["now"])
+
+    def records(self) -> Records | None:
+        """Episodes, partitions and patterns, up to where the run went on packet by packet."""
+        return make_records(self.hole, self.state) if self.options["record"] else None
+
+    def _notices(self) -> list[str]:
+        if not self.in_packets:
+            return super()._notices()
+        since = "Every packet was" if self._left_at_ps == 0 else f"From {show_time(self._left_at_ps / PS_PER_S)} on every packet was"
+        return [*super()._notices(), f"{since} simulated: {self._why_packets}."]
 
     def kernel_counters(self) -> dict:
         """Packet-hops by how they came about, use of the memo, partitions; see DESIGN of `python -m sim run --json`."""

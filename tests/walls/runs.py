@@ -11,7 +11,7 @@ from sim.simulation import Simulation
 
 EVERY_CONTROLLER = tuple(CONTROLLERS)
 ENOUGH = 10**9  # packet-hops: to the end at once
-NOT_RESULTS = {"scenario", "network", "dag", "cpu_s", "wall_s", "peak_rss_bytes", "notices"}
+NOT_RESULTS = {"scenario", "network", "dag", "cpu_s", "wall_s", "peak_rss_bytes", "notices", "mode", "level", "kernel", "records"}
 NOT_COUNTED = {"windows"}  # how the work was cut, no result
 
 

@@ -32,6 +32,7 @@ LIBRARIES = {
     "pandas": {"result", "formats", "command"},
     "pyarrow": {"result"},
     "pydantic": {"scenario", "preset"},
+    "networkx": {"wormhole", "result"},
     "tqdm": {"command", "__main__"},
 }
 ANYWHERE = {"numpy"}
