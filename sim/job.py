@@ -7,9 +7,10 @@ import time
 
 from sim.case import Case
 from sim.errors import LabError
+from sim.modes import make_simulation, refuse_unknown
 from sim.result import Result
 from sim.scenario import Scenario
-from sim.simulation import Progress, Simulation
+from sim.simulation import Progress
 from sim.warm_up import warm_up
 
 __all__ = ["ENDED", "Job", "warm_up"]
@@ -26,16 +27,22 @@ _log = logging.getLogger(__name__)
 
 
 class Job:
-    """A run of a scenario, or of a case made elsewhere.
+    """A run of a scenario, or of a case made elsewhere, in any mode and level; those of the scenario unless given.
 
     `state` goes waiting, compiling, building, running, and ends as finished, cancelled or failed. `progress` is the
     latest snapshot. `result` is there when the run has ended; that of a cancelled one is partial and says so (None
     if nothing had begun). `error` is one line.
     """
 
-    def __init__(self, scenario: Scenario | Case):
-        self._work_on = scenario
-        self.scenario = scenario.scenario if isinstance(scenario, Case) else scenario
+    def __init__(
+        self, work: Scenario | Case, mode: str | None = None, *, level: str | None = None, replay=True, skip=True,
+        memo: str | None = None,
+    ):  # fmt: skip
+        self._work = work
+        self.scenario = work.scenario if isinstance(work, Case) else work
+        self.mode = mode or self.scenario.simulation.mode
+        self.level = level or self.scenario.simulation.level
+        self._options = dict(level=self.level, replay=replay, skip=skip, memo=memo)
         self.state = "waiting"
         self.progress: Progress | None = None
         self.result: Result | None = None
@@ -75,13 +82,14 @@ class Job:
             if self._cancel.is_set():
                 return "cancelled"
         try:
+            refuse_unknown(self.mode, self.level)
             began = time.perf_counter()
-            compile_s = self._compile()
+            compile_s = 0.0 if self.mode == "flow" else self._compile()
             waited_s = time.perf_counter() - began
             if self._cancel.is_set():
                 return "cancelled"
             self.state = "building"
-            simulation = Simulation(self._work_on)
+            simulation = make_simulation(self._work, self.mode, **self._options)
             simulation.cpu_s["compile"] = compile_s
             simulation.wall_s += waited_s
             self._look(simulation)
@@ -106,7 +114,7 @@ class Job:
             raise LabError(compilation.error)
         return compilation.cpu_s - before_s
 
-    def _advance(self, simulation: Simulation) -> None:
+    def _advance(self, simulation) -> None:
         """Quanta of about QUANTUM_S until the end or the cancel button."""
         hops, due = FIRST_HOPS, time.perf_counter() + PROGRESS_S
         while not self._cancel.is_set():
@@ -121,7 +129,7 @@ class Job:
                 due = now + looked_s + max(PROGRESS_S, looked_s / PROGRESS_SHARE)
         simulation.cancel()
 
-    def _look(self, simulation: Simulation) -> None:
+    def _look(self, simulation) -> None:
         began = time.thread_time()
         self.progress = simulation.progress()
         simulation.cpu_s["orchestrate"] += time.thread_time() - began

@@ -5,14 +5,48 @@ from sim.errors import RunError, did_you_mean
 from sim.flow_level import FlowLevel
 from sim.scenario import Scenario
 from sim.simulation import Simulation
+from sim.wormhole_simulation import WormholeSimulation
 
-MODES = {"packet": "every packet is simulated", "flow": "max-min fair rates, no packets"}
+MODES = {
+    "wormhole": "what repeats is replayed, steady stretches are skipped",
+    "packet": "every packet is simulated",
+    "flow": "max-min fair rates, no packets",
+}
+LEVELS = {
+    "exact": "to the bit what packet mode gives",
+    "bounded": "statistically steady stretches are skipped too, with an error bar on every flow",
+    "paper": "the published method: conflict graphs with rates as keys",
+}
+BUILT_LEVELS = ("exact",)
 
 
-def make_simulation(scenario: Scenario | Case, mode: str = "packet") -> Simulation | FlowLevel:
-    """A run of `scenario` that has not begun, in one of MODES."""
+def refuse_unknown(mode: str, level: str = "exact") -> None:
+    """RunError for a mode or a level that there is not; levels matter in mode wormhole only."""
+    if mode not in MODES:
+        raise RunError(f"{mode!r} is not a mode: {did_you_mean(mode, MODES)}")
+    if level not in LEVELS:
+        raise RunError(f"{level!r} is not a level: {did_you_mean(level, LEVELS)}")
+    if mode == "wormhole" and level not in BUILT_LEVELS:
+        raise RunError(f"level {level!r} is not built yet in mode wormhole; what works: {', '.join(BUILT_LEVELS)}")
+
+
+def make_simulation(
+    work: Scenario | Case, mode: str = "packet", *, level: str = "exact", replay=True, skip=True, memo: str | None = None
+) -> Simulation | FlowLevel:
+    """A run of `work` that has not begun.
+
+    Parameters
+    ----------
+    mode, level
+        One of MODES, one of LEVELS.
+    replay, skip
+        Whether mode wormhole plays known outcomes back, and skips exactly periodic stretches.
+    memo
+        Memo database of mode wormhole: a path, or "none" or None for no database.
+    """
+    refuse_unknown(mode, level)
     if mode == "packet":
-        return Simulation(scenario)
+        return Simulation(work)
     if mode == "flow":
-        return FlowLevel(scenario)
-    raise RunError(f"{mode!r} is not a mode: {did_you_mean(mode, MODES)}")
+        return FlowLevel(work)
+    return WormholeSimulation(work, replay=replay, skip=skip, memo=None if memo == "none" else memo)

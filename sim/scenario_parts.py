@@ -184,7 +184,10 @@ class Simulation(Part):
 
     seed: int = Field(1, description="seed of every random draw", ge=0, le=2**31 - 1)
     resolution: Literal["1ps", "1ns"] = Field("1ps", description="clock: exact, or truncated to ns as ns-3 does")
-    mode: Literal["packet"] = Field("packet", description="how the network is simulated")
+    mode: Literal["wormhole", "packet", "flow"] = Field(
+        "wormhole", description="what repeats is replayed, every packet is simulated, or max-min fair rates without packets"
+    )
+    level: Literal["exact", "bounded", "paper"] = Field("exact", description="how mode wormhole may deviate from mode packet")
     time_limit_s: float | None = Field(
         None, description="s of simulated time after which the run stops", gt=0, le=MAX_START_US / 1e6
     )

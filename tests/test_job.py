@@ -26,7 +26,7 @@ def ended(job, timeout=60):
 
 
 def long_run():
-    return load_preset("incast-16").replace("traffic.flow_bytes", 500_000_000)
+    return load_preset("incast-16").replace_all({"traffic.flow_bytes": 500_000_000, "simulation.mode": "packet"})
 
 
 def running(job, timeout=60):
@@ -42,7 +42,7 @@ def running(job, timeout=60):
 
 def test_a_job_ends_with_the_result_of_the_same_simulation():
     scenario = load_preset("incast-16")
-    job = Job(scenario)
+    job = Job(scenario, "packet")
     assert (job.state, job.progress, job.result, job.error) == ("waiting", None, None, None)
     ended(job)
     assert (job.state, job.error) == ("finished", None)
@@ -52,19 +52,63 @@ def test_a_job_ends_with_the_result_of_the_same_simulation():
     assert job.result.summary["packet_hops"] == alone.summary["packet_hops"]
 
 
+def test_the_scenario_says_the_mode_unless_the_job_does():
+    scenario = load_preset("gpt-small-16")
+    assert (Job(scenario).mode, Job(scenario).level) == ("wormhole", "exact")
+    assert Job(scenario.replace("simulation.mode", "flow")).mode == "flow"
+    assert Job(scenario.replace("simulation.level", "paper"), "packet").level == "paper"
+
+
+@pytest.mark.parametrize("mode", ["wormhole", "packet", "flow"])
+def test_a_job_runs_any_mode(mode):
+    job = ended(Job(load_preset("gpt-small-16"), mode))
+    assert (job.state, job.error, job.result.summary["mode"]) == ("finished", None, mode)
+    assert (job.progress.kernel is None) == (mode != "wormhole")
+
+
+def test_progress_of_the_wormhole_kernel_says_how_hops_came_about():
+    job = ended(Job(load_preset("gpt-small-16")))
+    kernel, hops = job.progress.kernel, job.progress.kernel["packet_hops"]
+    assert hops["total"] == job.progress.packet_hops == job.result.summary["packet_hops"]["total"]
+    assert 0 < hops["executed"] < hops["skipped"] < hops["replayed"] and kernel["memo"]["hits"] > kernel["memo"]["patterns"] > 0
+
+
+def test_switches_reach_the_kernel():
+    whole, no_replay, no_skip = (
+        ended(Job(load_preset("gpt-small-16"), **given)).result for given in ({}, {"replay": False}, {"skip": False})
+    )
+    assert no_replay.summary["packet_hops"]["replayed"] == 0 < no_replay.summary["packet_hops"]["skipped"]
+    assert no_skip.summary["packet_hops"]["skipped"] == 0 < no_skip.summary["packet_hops"]["replayed"]
+    for other in (no_replay, no_skip):
+        assert np.array_equal(other.raw.acked_ps, whole.raw.acked_ps)
+
+
+def test_mode_flow_waits_for_no_compilation(monkeypatch):
+    monkeypatch.setattr(jobs, "warm_up", lambda: pytest.fail("mode flow compiles no packet kernel"))
+    assert ended(Job(load_preset("incast-16"), "flow")).state == "finished"
+
+
+@pytest.mark.parametrize("given", [{"mode": "pocket"}, {"level": "paper"}])
+def test_what_is_not_there_is_one_line_before_anything_is_compiled(monkeypatch, given):
+    monkeypatch.setattr(jobs, "warm_up", lambda: pytest.fail("nothing to compile for"))
+    job = ended(Job(load_preset("incast-16"), **given))
+    assert job.state == "failed" and "\n" not in job.error and next(iter(given.values())) in job.error
+
+
 def test_compilation_is_never_charged_to_the_kernel():
     spent = ended(Job(load_preset("gpt-small-16"))).result.summary["cpu_s"]
     assert spent["compile"] == 0, "it was ready before this job began"
     assert spent["total"] == pytest.approx(sum(spent.values()) - spent["total"])
 
 
+@pytest.mark.parametrize("mode", ["wormhole", "packet"])
 @pytest.mark.parametrize("name", ["gpt-small-16-slow-link", "link-failure", "parallel-links", "incast-16-hpcc"])
-def test_a_warmed_up_process_compiles_nothing_more(name):
+def test_a_warmed_up_process_compiles_nothing_more(name, mode):
     before = signatures()
     scenario = load_preset(name)
     if scenario.traffic is None:
         scenario = scenario.replace("parallelism.bucket_parameters", 2_000_000)
-    result = ended(Job(scenario)).result
+    result = ended(Job(scenario, mode)).result
     len(result.critical_path)
     assert signatures() == before
 
@@ -131,10 +175,10 @@ def test_a_fault_of_the_scenario_is_one_line():
     ],
 )
 def test_any_failure_is_one_line(monkeypatch, problem, line):
-    def refuse(_):
+    def refuse(*_, **__):
         raise problem
 
-    monkeypatch.setattr(jobs, "Simulation", refuse)
+    monkeypatch.setattr(jobs, "make_simulation", refuse)
     job = ended(Job(load_preset("incast-16")))
     assert (job.state, job.error) == ("failed", line)
 

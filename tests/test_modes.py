@@ -3,7 +3,8 @@
 import pytest
 
 from sim.errors import RunError
-from sim.modes import MODES, make_simulation
+from sim.modes import LEVELS, MODES, make_simulation
+from sim.scenario import Simulation
 from tests.packet.lab import scenario
 
 GIVEN = scenario([(0, 2, 100, 1000), (2, 1, 100, 1000)], [(0, 1, 10_000)])
@@ -16,7 +17,7 @@ def test_every_mode_gives_the_same_tables_of_a_lone_flow():
     for result in results.values():
         assert result.summary.keys() == packet.summary.keys()
         assert result.flows["fct_s"].tolist() == pytest.approx(packet.flows["fct_s"].tolist(), rel=1e-6)
-        for name in ("flows", "tasks", "ports", "critical_path"):
+        for name in ("flows", "tasks", "ports", "critical_path", "episodes", "partitions", "patterns"):
             assert list(getattr(result, name)) == list(getattr(packet, name))
         assert result.ports[["tx_bytes", "tx_packets"]].equals(packet.ports[["tx_bytes", "tx_packets"]])
 
@@ -24,3 +25,31 @@ def test_every_mode_gives_the_same_tables_of_a_lone_flow():
 def test_a_mode_that_is_none_is_refused():
     with pytest.raises(RunError, match="'flo' is not a mode: did you mean 'flow'?"):
         make_simulation(GIVEN, "flo")
+
+
+@pytest.mark.parametrize("level", ["bounded", "paper"])
+def test_levels_that_are_not_built_are_refused_where_they_would_matter(level):
+    with pytest.raises(RunError, match=f"level {level!r} is not built yet in mode wormhole; what works: exact"):
+        make_simulation(GIVEN, "wormhole", level=level)
+    assert make_simulation(GIVEN, "packet", level=level).run().summary["level"] is None
+
+
+def test_a_level_that_is_none_is_refused():
+    with pytest.raises(RunError, match="'exat' is not a level: did you mean 'exact'?"):
+        make_simulation(GIVEN, "packet", level="exat")
+
+
+def test_scenarios_name_the_same_modes_and_levels():
+    fields = Simulation.model_fields
+    assert fields["mode"].annotation.__args__ == tuple(MODES) and fields["mode"].default == "wormhole"
+    assert fields["level"].annotation.__args__ == tuple(LEVELS) and fields["level"].default == "exact"
+
+
+def test_a_clock_of_nanoseconds_is_run_by_packets_and_says_so():
+    data = GIVEN.replace("simulation.resolution", "1ns")
+    packet, wormhole = (make_simulation(data, mode).run() for mode in ("packet", "wormhole"))
+    hops = wormhole.summary["packet_hops"]
+    assert hops["executed"] == hops["total"] == packet.summary["packet_hops"]["total"]
+    assert wormhole.raw.acked_ps.tolist() == packet.raw.acked_ps.tolist()
+    assert any("Every packet was simulated" in notice for notice in wormhole.notices)
+    assert len(wormhole.episodes) == len(wormhole.partitions) == len(wormhole.patterns) == 0

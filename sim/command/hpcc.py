@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.command.options import Parser, add_run_options, check_outputs, notes, one_of, whole, write_text
+from sim.command.options import Parser, add_run_options, check_outputs, job_options, notes, one_of, whole, write_text
 from sim.command.report import report
 from sim.command.watch import clocks, watch
 from sim.formats.hpcc import read_hpcc
@@ -35,18 +35,20 @@ def add(parser: Parser) -> None:
     parser.add_argument(
         "--seed", type=whole("--seed", 0), default=1, metavar="S", help="seed of random marking and loss"
     )
-    add_run_options(parser)
+    add_run_options(parser, default="packet")
 
 
 def execute(args) -> int:
     """Read the files, simulate, write the completion times and what else is asked for."""
     began = clocks()
     check_outputs(fct=args.fct, json=args.json, tables=args.tables)
-    warm_up()
+    mode = args.mode or "packet"
+    if mode != "flow":
+        warm_up()
     source = read_hpcc(args.topology, args.flows, args.config, args.paths)
     run = run_of(source, args.resolution, args.seed, name=Path(args.flows).stem)
-    result = watch(Job(run.case), began)
+    result = watch(Job(run.case, mode, **job_options(args)), began)
     if result is not None:
         raw = result.raw
         write_text(args.fct, fct_text(source, np.where(raw.acked_ps >= 0, raw.acked_ps - raw.start_ps, -1)))
-    return report(result, args, notes(args), quiet=args.fct == "-")
+    return report(result, args, notes(args, mode), quiet=args.fct == "-")

@@ -6,10 +6,7 @@ import sys
 from pathlib import Path
 
 from sim.errors import LabError, did_you_mean
-from sim.modes import MODES
-
-LATER_MODES = ("wormhole",)
-LEVELS = ("exact", "bounded", "paper")
+from sim.modes import LEVELS, MODES
 
 
 class UsageError(LabError):
@@ -45,7 +42,7 @@ def one_of(option: str, choices: tuple[str, ...]):
 def _mode_of(modes: tuple[str, ...]):
     def read(text: str) -> str:
         if text not in modes:
-            what = "is not built yet for this command" if text in MODES else "is not built yet" if text in LATER_MODES else "is not a mode"
+            what = "not in this command" if text in MODES else "is not a mode"
             raise UsageError(f"--mode {text}: {what}; what works: {', '.join(f'--mode {mode}' for mode in modes)}")
         return text
 
@@ -63,34 +60,43 @@ def whole(option: str, least: int, most: int = 2**31 - 1):
     return read
 
 
-def add_run_options(parser: Parser, modes: tuple[str, ...] = ("packet",)) -> None:
+def add_run_options(parser: Parser, modes: tuple[str, ...] = tuple(MODES), default: str = "the scenario's") -> None:
     """The options that every command that runs something has; `modes` are those that it offers."""
     parser.add_argument(
-        "--mode", type=_mode_of(modes), default="packet", metavar="M", help="; ".join(f"{mode}: {MODES[mode]}" for mode in modes)
+        "--mode", type=_mode_of(modes), metavar="M", help="; ".join(f"{mode}: {MODES[mode]}" for mode in modes) + f"; {default} if not given"
     )
     parser.add_argument(
         "--level",
-        type=one_of("--level", LEVELS),
+        type=one_of("--level", tuple(LEVELS)),
         metavar="L",
-        help="exact, bounded or paper; no effect in packet and flow mode",
+        help="; ".join(f"{level}: {LEVELS[level]}" for level in LEVELS) + "; in mode wormhole only",
     )
+    parser.add_argument("--no-replay", action="store_true", help="mode wormhole: simulate anew what is known already")
+    parser.add_argument("--no-skip", action="store_true", help="mode wormhole: simulate exactly periodic stretches too")
     parser.add_argument(
-        "--threads", type=whole("--threads", 1, 4096), metavar="N", help="packet and flow mode run on one thread in any case"
+        "--threads", type=whole("--threads", 1, 4096), metavar="N", help="threads to use at most; results do not depend on it"
     )
-    parser.add_argument(
-        "--memo", metavar="PATH", help="path of a memo database, or none; packet and flow mode use none in any case"
-    )
+    parser.add_argument("--memo", metavar="PATH", help="mode wormhole: path of a memo database, or none")
     parser.add_argument("--json", metavar="OUT", help="write the summary as JSON; - for standard output")
     parser.add_argument("--tables", metavar="DIR", help="write every table as CSV, with the data dictionary")
 
 
-def notes(args: argparse.Namespace) -> list[str]:
-    """What was asked for but has no effect."""
-    said, mode = [], args.mode
+def job_options(args: argparse.Namespace) -> dict:
+    """What a `Job` takes of these options, its mode apart."""
+    return dict(level=args.level, replay=not args.no_replay, skip=not args.no_skip, memo=args.memo)
+
+
+def notes(args: argparse.Namespace, mode: str) -> list[str]:
+    """What was asked for but has no effect in the mode that runs."""
+    if mode == "wormhole":
+        return []
+    said = []
     if args.level not in (None, "exact"):
         said.append(f"--level {args.level} has no effect in {mode} mode: {MODES[mode]}")
     if (args.threads or 1) > 1:
         said.append(f"--threads {args.threads} has no effect in {mode} mode: one run takes one thread")
+    if args.no_replay or args.no_skip:
+        said.append(f"{'--no-replay' if args.no_replay else '--no-skip'} has no effect in {mode} mode: nothing is replayed or skipped")
     if args.memo not in (None, "none"):
         said.append(f"--memo {args.memo} is not used in {mode} mode: nothing is remembered")
     return said

@@ -8,6 +8,7 @@ from sim.result import Result
 from sim.result_writers import write_tables
 from sim.units import show_bytes, show_count, show_time
 
+HOW = {"executed": "simulated", "replayed": "replayed", "skipped": "skipped"}  # packet-hops, in words
 OK, STUCK, INTERRUPTED = 0, 1, 130  # exit codes
 
 
@@ -40,8 +41,8 @@ def as_json(value: object) -> str:
 def page(result: Result) -> str:
     """The summary in a few lines."""
     summary, spent = result.summary, result.summary["cpu_s"]
-    hops = summary["packet_hops"]["executed"]
-    each = f" ({spent['kernel'] / hops * 1e9:.0f} ns a packet-hop)" if hops else ""
+    hops = summary["packet_hops"]
+    each = f" ({spent['kernel'] / hops['executed'] * 1e9:.0f} ns a packet-hop simulated)" if hops["executed"] else ""
     ended = (
         f"iteration {show_time(summary['iteration_s'])}"
         if result.finished
@@ -54,9 +55,9 @@ def page(result: Result) -> str:
     if summary["bytes_left"]:
         flows += f"; {show_bytes(summary['bytes_left'])} left"
     network = (
-        f"max-min fair rates instead of {show_count(summary['packet_hops']['total'])} packet-hops (mode flow)"
+        f"max-min fair rates instead of {show_count(hops['total'])} packet-hops (mode flow)"
         if summary["mode"] == "flow"
-        else f"{show_count(hops)} packet-hops, {summary['ecn_marks']:,} ECN marks, {summary['pfc_pauses']:,} PFC pauses, "
+        else f"{show_count(hops['total'])} packet-hops, {summary['ecn_marks']:,} ECN marks, {summary['pfc_pauses']:,} PFC pauses, "
         f"{summary['drops'] + summary['losses']:,} packets lost, deepest queue {show_bytes(summary['max_queue_bytes'])}"
     )
     return "\n".join(
@@ -64,7 +65,18 @@ def page(result: Result) -> str:
             f"{summary['scenario']}: {result.status}, {ended}",
             f"  flows    {flows}",
             f"  network  {network}",
+            *([f"  kernel   {kernel_line(summary)}"] if summary["mode"] == "wormhole" else []),
             f"  cost     {show_time(spent['kernel'])} of CPU in the kernel{each}, {show_time(spent['build'])} to build, "
             f"{show_time(spent['compile'])} to compile; {show_bytes(summary['peak_rss_bytes'])} of memory at most",
         ]
+    )
+
+
+def kernel_line(summary: dict) -> str:
+    """How the packet-hops of a run in mode wormhole came about."""
+    hops, memo, partitions = summary["packet_hops"], summary["memo"], summary["partitions"]
+    shares = ", ".join(f"{hops[name] / max(1, hops['total']):.2%} {word}" for name, word in HOW.items())
+    return (
+        f"{shares}; {memo['patterns']:,} states known, {memo['hits']:,} of {memo['hits'] + memo['misses']:,} look-ups found; "
+        f"{partitions['formed']:,} partitions of up to {partitions['max_flows']:,} flows"
     )

@@ -29,7 +29,7 @@ def clocks() -> tuple[float, float]:
 
 
 def watch(job: Job, began: tuple[float, float]) -> Result | None:
-    """Run `job`, this process's only one, to its end; None if it was cancelled before anything had begun.
+    """Run `job` to its end; None if it was cancelled before anything had begun.
 
     `began`: the `clocks` when the command did. The result carries the whole compilation, and what was read and
     checked before the job as part of the building. RunError if the job failed.
@@ -48,7 +48,8 @@ def watch(job: Job, began: tuple[float, float]) -> Result | None:
         raise RunError(job.error)
     if job.result is not None:
         raw = job.result.raw
-        raw.cpu_s["compile"] = warm_up().cpu_s
+        if job.mode != "flow":
+            raw.cpu_s["compile"] = warm_up().cpu_s
         raw.cpu_s["build"] += before_s
         raw.cpu_s["total"] = sum(seconds for phase, seconds in raw.cpu_s.items() if phase != "total")
         raw.wall_s = time.perf_counter() - began[0]
@@ -71,7 +72,8 @@ def _show(bar: tqdm, job: Job) -> None:
     if progress is not None:
         bar.bar_format = None
         bar.total, bar.n = progress.packet_hops_expected, progress.packet_hops
-        bar.set_postfix_str(f"{progress.flows_finished}/{progress.flows_total} flows", refresh=False)
+        simulated = f", {progress.kernel['packet_hops']['executed'] / max(1, progress.packet_hops):.1%} simulated" if progress.kernel else ""
+        bar.set_postfix_str(f"{progress.flows_finished}/{progress.flows_total} flows{simulated}", refresh=False)
     bar.refresh()
 
 

@@ -61,6 +61,22 @@ def test_our_own_clock_is_the_default_and_a_little_slower(sim, tmp_path):
     assert 1.003 < sum(ours.values()) / sum(theirs.values()) < 1.015
 
 
+def test_modes_other_than_packet_are_offered(sim, tmp_path):
+    fct, modes = {}, ("packet", "wormhole", "flow")
+    for mode in modes:
+        done = sim(*arguments("S1", "dctcp"), "--mode", mode, "--fct", tmp_path / mode, "--json", "-")
+        assert done.code == 0 and done.json()["mode"] == mode
+        fct[mode] = fct_ns((tmp_path / mode).read_text())
+    assert fct["packet"] == fct["wormhole"] and fct["flow"].keys() == fct["packet"].keys()
+
+
+def test_a_nanosecond_clock_is_run_by_packets_in_any_mode(sim, tmp_path):
+    done = sim(*arguments("S1", "dctcp"), "--mode", "wormhole", "--resolution", "1ns", "--fct", tmp_path / "fct.txt", "--json", "-")
+    hops = done.json()["packet_hops"]
+    assert hops["executed"] == hops["total"] > 0 and "Every packet was simulated" in done.error
+    assert fct_ns((tmp_path / "fct.txt").read_text()) == reference_ns("S1", "dctcp")
+
+
 def test_lines_go_to_standard_output_alone(sim):
     done = sim(*arguments("S2_2to1", "dctcp"), "--fct", "-")
     assert done.code == 0 and len(done.out.splitlines()) == 2 and len(done.out.split()) == 16
@@ -95,7 +111,7 @@ def test_without_paths_ecmp_finds_them(sim):
         (["--fct", "-", "--resolution", "1us"], "--resolution 1us: did you mean '1ps'?"),
         (["--fct", "-", "--seed", "x"], "--seed x: must be a whole number from 0"),
         (["--fct", "-", "--topology", "nowhere.txt"], "nowhere.txt: there is no such file"),
-        (["--fct", "-", "--mode", "flow"], "--mode flow: is not built yet"),
+        (["--fct", "-", "--mode", "pocket"], "--mode pocket: is not a mode"),
         ([], "the following arguments are required: --fct"),
     ],
 )

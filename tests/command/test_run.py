@@ -30,7 +30,7 @@ def test_json_holds_every_field(sim):
     assert set(summary) >= FIELDS
     for part, fields in PARTS.items():
         assert set(summary[part]) >= fields
-    assert (summary["mode"], summary["status"], summary["flows_finished"]) == ("packet", "finished", 16)
+    assert (summary["mode"], summary["level"], summary["status"], summary["flows_finished"]) == ("wormhole", "exact", "finished", 16)
     assert summary["hash"] == load_preset("incast-16").digest()
     assert summary["iteration_s"] == Simulation(load_preset("incast-16")).run().summary["iteration_s"]
 
@@ -39,7 +39,25 @@ def test_text_says_the_same(sim):
     done = sim("run", "incast-16")
     assert done.code == 0
     assert "incast-16: finished, iteration 1.71 ms" in done.out
-    assert "16 of 16 finished" in done.out and "64 k packet-hops" in done.out
+    assert "16 of 16 finished" in done.out and "64 k packet-hops" in done.out and "0.00% replayed" in done.out
+
+
+def test_mode_packet_knows_no_kernel_counters(sim):
+    done = sim("run", "incast-16", "--mode", "packet", "--json", "-")
+    summary = done.json()
+    assert (summary["mode"], summary["level"], summary["partitions"]["formed"]) == ("packet", None, None)
+    assert summary["packet_hops"] == {"total": 64000, "executed": 64000, "replayed": 0, "skipped": 0, "irreducible": 64000}
+
+
+def test_mode_wormhole_says_how_hops_came_about(sim):
+    summary = sim("run", "gpt-small-16", "--json", "-", "--threads", 2).json()
+    hops, partitions = summary["packet_hops"], summary["partitions"]
+    assert hops["replayed"] > hops["skipped"] > hops["executed"] >= hops["irreducible"] > 0
+    assert hops["total"] == hops["replayed"] + hops["skipped"] + hops["irreducible"]
+    assert partitions["formed"] >= 64 and partitions["max_flows"] == 3 and summary["memo"]["hits"] > 100
+    for switch, part in (("--no-replay", "replayed"), ("--no-skip", "skipped")):
+        other = sim("run", "gpt-small-16", "--json", "-", switch).json()
+        assert other["packet_hops"][part] == 0 and other["mean_fct_s"] == summary["mean_fct_s"]
 
 
 def test_json_and_tables_go_to_files(sim, tmp_path):
@@ -81,10 +99,10 @@ def test_two_runs_give_the_same_but_for_the_cost(sim):
 
 
 def test_what_has_no_effect_in_packet_mode_is_said(sim):
-    done = sim("run", "incast-16", "--mode", "packet", "--threads", 2, "--memo", "memo.db", "--level", "paper")
+    done = sim("run", "incast-16", "--mode", "packet", "--threads", 2, "--memo", "memo.db", "--level", "paper", "--no-skip")
     assert done.code == 0
     notes = [line for line in done.error.splitlines() if line.startswith("note: --")]
-    assert [note.split()[1] for note in notes] == ["--level", "--threads", "--memo"]
+    assert [note.split()[1] for note in notes] == ["--level", "--threads", "--no-skip", "--memo"]
 
 
 def test_usual_values_of_such_options_pass_silently(sim):
@@ -120,9 +138,9 @@ def test_mode_flow_refuses_losses_in_one_line(sim):
         (["run"], "the following arguments are required: SCENARIO"),
         (["run", "incast"], "'incast' is neither a preset nor a .toml file: did you mean 'incast-16'?"),
         (["run", "nowhere.toml"], "nowhere.toml: there is no such file"),
-        (["run", "incast-16", "--mode", "wormhole"], "--mode wormhole: is not built yet; what works: --mode packet, --mode flow"),
-        (["run", "incast-16", "--mode", "pocket"], "--mode pocket: is not a mode; what works: --mode packet, --mode flow"),
-        (["hpcc", "--mode", "flow"], "--mode flow: is not built yet for this command; what works: --mode packet"),
+        (["run", "incast-16", "--mode", "pocket"], "--mode pocket: is not a mode; what works: --mode wormhole, --mode packet, --mode flow"),
+        (["run", "incast-16", "--level", "paper"], "level 'paper' is not built yet in mode wormhole; what works: exact"),
+        (["run", "incast-16", "--set", "simulation.mode=pocket"], "simulation.mode = 'pocket' is not one of the choices: did you mean 'packet'?"),
         (["run", "incast-16", "--level", "exac"], "--level exac: did you mean 'exact'?"),
         (["run", "incast-16", "--threads", "0"], "--threads 0: must be a whole number from 1 to 4096"),
         (["run", "incast-16", "--threads", "two"], "--threads two: must be a whole number from 1 to 4096"),
@@ -184,7 +202,7 @@ def interrupt_soon(after_s=0.5):
 def test_ctrl_c_gives_the_partial_result_marked_as_such(sim, tmp_path):
     before = signal.getsignal(signal.SIGINT)
     interrupt_soon()
-    done = sim("run", "incast-16", "--set", "traffic.flow_bytes=20_000_000_000", "--json", tmp_path / "run.json")
+    done = sim("run", "incast-16", "--set", "traffic.flow_bytes=20_000_000_000", "--mode", "packet", "--json", tmp_path / "run.json")
     assert done.code == 130
     assert "cancelled, PARTIAL RESULT" in done.out
     summary = json.loads((tmp_path / "run.json").read_text())
