@@ -36,7 +36,7 @@ class Job:
 
     def __init__(
         self, work: Scenario | Case, mode: str | None = None, *, level: str | None = None, replay=True, skip=True,
-        memo: str | None = None,
+        memo=None,
     ):  # fmt: skip
         self._work = work
         self.scenario = work.scenario if isinstance(work, Case) else work
@@ -97,9 +97,19 @@ class Job:
             self._advance(simulation)
             self._look(simulation)
             self.result = simulation.result()
+            if self.mode == "wormhole":
+                self._keep(simulation)
             return "cancelled" if simulation.status == "cancelled" else "finished"
         finally:
             _turns.release()
+
+    def _keep(self, simulation) -> None:
+        """Let later runs know what this one has learnt; its cost is part of the run's."""
+        began = time.thread_time()
+        simulation.keep()
+        kept_s, spent = time.thread_time() - began, self.result.raw.cpu_s
+        spent["orchestrate"] += kept_s
+        spent["total"] += kept_s
 
     def _compile(self) -> float:
         """Wait for the process's compilation; CPU seconds that it took meanwhile."""

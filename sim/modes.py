@@ -5,6 +5,7 @@ from sim.errors import RunError, did_you_mean
 from sim.flow_level import FlowLevel
 from sim.scenario import Scenario
 from sim.simulation import Simulation
+from sim.wormhole.database import Database
 from sim.wormhole_simulation import WormholeSimulation
 
 MODES = {
@@ -31,7 +32,7 @@ def refuse_unknown(mode: str, level: str = "exact") -> None:
 
 
 def make_simulation(
-    work: Scenario | Case, mode: str = "packet", *, level: str = "exact", replay=True, skip=True, memo: str | None = None
+    work: Scenario | Case, mode: str = "packet", *, level: str = "exact", replay=True, skip=True, memo=None
 ) -> Simulation | FlowLevel:
     """A run of `work` that has not begun.
 
@@ -42,11 +43,14 @@ def make_simulation(
     replay, skip
         Whether mode wormhole plays known outcomes back, and skips exactly periodic stretches.
     memo
-        Memo database of mode wormhole: a path, or "none" or None for no database.
+        What earlier runs in mode wormhole have learnt: the path of a database, a store, or None or "none" to begin with nothing.
+        What this run learns is added by `keep()`.
     """
     refuse_unknown(mode, level)
     if mode == "packet":
         return Simulation(work)
     if mode == "flow":
         return FlowLevel(work)
-    return WormholeSimulation(work, replay=replay, skip=skip, memo=None if memo == "none" else memo)
+    if isinstance(memo, str):
+        memo = None if memo == "none" else Database(memo)
+    return WormholeSimulation(work, replay=replay, skip=skip, memo=memo)

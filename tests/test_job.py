@@ -83,6 +83,13 @@ def test_switches_reach_the_kernel():
         assert np.array_equal(other.raw.acked_ps, whole.raw.acked_ps)
 
 
+def test_a_memo_is_begun_with_and_added_to(tmp_path):
+    cold, warm = (ended(Job(load_preset("gpt-small-16"), memo=str(tmp_path / "memo.sqlite"))).result for _ in range(2))
+    assert cold.summary["packet_hops"]["executed"] > 0 == warm.summary["packet_hops"]["executed"]
+    assert np.array_equal(cold.raw.acked_ps, warm.raw.acked_ps) and list(tmp_path.iterdir())
+    assert ended(Job(load_preset("gpt-small-16"), memo="none")).result.summary["packet_hops"]["executed"] > 0
+
+
 def test_mode_flow_waits_for_no_compilation(monkeypatch):
     monkeypatch.setattr(jobs, "warm_up", lambda: pytest.fail("mode flow compiles no packet kernel"))
     assert ended(Job(load_preset("incast-16"), "flow")).state == "finished"
