@@ -16,7 +16,7 @@ FLOORS = (
     ("case",),
     ("wormhole",),
     ("faults", "estimate", "result", "ideal", "books"),
-    ("simulation",),
+    ("simulation", "accuracy"),
     ("flow_level", "wormhole_simulation"),
     ("modes",),
     ("warm_up",),
