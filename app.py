@@ -10,6 +10,9 @@ st.navigation(
         st.Page("views/run.py", title="Run", icon=":material/play_arrow:"),
         st.Page("views/timeline.py", title="Timeline", icon=":material/view_timeline:"),
         st.Page("views/network.py", title="Network", icon=":material/hub:"),
+        st.Page("views/partitions.py", title="Partitions", icon=":material/view_week:"),
+        st.Page("views/patterns.py", title="Conflict patterns", icon=":material/schema:"),
+        st.Page("views/accuracy.py", title="Accuracy", icon=":material/verified:"),
     ],
     position="top",
 ).run()

@@ -10,7 +10,7 @@ from sim.workload.memory import feasibility
 from views.figures import shares
 from views.figures.style import CONFIG
 from views.figures.topology import topology
-from views.parts import draft, faults, fields, link, page, preview, session
+from views.parts import draft, faults, fields, link, modes, page, preview, session
 from views.parts.labels import labelled
 from views.parts.words import file_stem, plain, plural, roughly, roughly_count
 
@@ -24,6 +24,7 @@ def main() -> None:
     choose_preset()
     scenario, network, problem = check()
     run_bar(scenario, problem)
+    modes.choose("build")
     compilation()
     form, picture = st.columns([5, 8], gap="large")
     with form:
@@ -93,9 +94,14 @@ def run_bar(scenario, problem: str | None) -> None:
             return
         cost = preview.estimate(scenario)
         tasks = f", {plural(cost.tasks, 'compute task')}" if cost.tasks else ""
+        takes = f"**{roughly(cost.cpu_s)}**"
+        how_long = {
+            "packet": f"The run takes {takes}.",
+            "wormhole": f"Packet by packet it would take {takes}; only what is new is simulated.",
+            "flow": f"Packet by packet it would take {takes}; without packets it is quick.",
+        }[scenario.simulation.mode]
         st.success(
-            f"Ready: {plural(cost.flows, 'flow')}{tasks}, {roughly_count(cost.packet_hops)} packet-hops. "
-            f"The run takes **{roughly(cost.cpu_s)}**.",
+            f"Ready: {plural(cost.flows, 'flow')}{tasks}, {roughly_count(cost.packet_hops)} packet-hops. {how_long}",
             icon=":material/check_circle:",
         )
 

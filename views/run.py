@@ -6,10 +6,11 @@ from sim.result_dictionary import dictionary_table
 from sim.result_notices import partial, told_once
 from sim.result_writers import tables_archive
 from views.figures.completion import completion
+from views.figures.hops import hop_bars, parts_of
 from views.figures.style import CONFIG
-from views.parts import draft, metrics, page, session
+from views.parts import draft, metrics, modes, page, session
 from views.parts.labels import labelled
-from views.parts.words import file_stem, plain, plural, roughly, show_bytes, show_count, show_time
+from views.parts.words import file_stem, fine_share, plain, plural, roughly, show_bytes, show_count, show_time
 
 POLL_S = 0.25
 COMPILED_NOW_S = 0.1  # a run that waited longer for the kernel says so
@@ -17,7 +18,7 @@ PHASES = {
     "waiting": "Waiting for its turn",
     "compiling": "Compiling the kernel (first run only)",
     "building": "Building network and workload",
-    "running": "Simulating every packet",
+    "running": "Simulating",
 }
 
 
@@ -32,6 +33,7 @@ def main() -> None:
         return
     result = page.need_result()
     headline(result)
+    origin(result)
     for notice in told_once(result.notices):
         if notice != partial(result):
             st.info(labelled(notice), icon=":material/lightbulb:")
@@ -67,7 +69,7 @@ def watch() -> None:
     else:
         st.progress(
             min(max(progress.fraction, 0.0), 1.0),
-            text=f"{PHASES[state]}: {100 * progress.fraction:.0f} %, {left(progress)}",
+            text=f"{modes.RUNNING[job.mode]}: {100 * progress.fraction:.0f} %, {left(progress)}",
         )
         metrics.row(
             "progress",
@@ -76,7 +78,20 @@ def watch() -> None:
             ("Flows finished", f"{show_count(progress.flows_finished)} of {show_count(progress.flows_total)}", None),
             ("Bytes left", show_bytes(progress.bytes_left), None),
         )
+        live_hops(progress)
     st.button("Cancel", icon=":material/stop:", help="Stop here and keep what has been simulated", on_click=job.cancel)
+
+
+def live_hops(progress) -> None:
+    """What the wormhole kernel has simulated, replayed and skipped so far."""
+    if progress.kernel is None:
+        return
+    parts, memo = parts_of(progress.kernel["packet_hops"]), progress.kernel["memo"]
+    if any(parts.values()):
+        st.plotly_chart(hop_bars({"so far": parts}, alone=True), config=CONFIG, key="live hops", alt="Packet-hops so far by how they came about")
+        st.caption(
+            f"Packet-hops so far by how they came about. {plural(memo['patterns'], 'state')} of partitions known, met again {plural(memo['hits'], 'time')}."
+        )
 
 
 def left(progress) -> str:
@@ -123,17 +138,53 @@ def headline(result) -> None:
     compile_s = spent.get("compile", 0.0)
     compiling = f", {show_time(compile_s)} to compile it, once" if compile_s > COMPILED_NOW_S else ""
     st.caption(
-        f"{finished}. {show_count(summary['packet_hops']['executed'])} packet-hops simulated one by one "
-        f"in {show_time(summary['wall_s'])} "
+        f"{finished}. {of_hops(summary)} in {show_time(summary['wall_s'])} "
         f"({show_time(spent.get('kernel', 0.0))} in the kernel{compiling}), "
         f"{show_bytes(summary['peak_rss_bytes'])} of memory at most."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(page.PAGES["timeline"], label="See who waits for whom", icon=":material/view_timeline:")
         st.page_link(page.PAGES["network"], label="See where it is congested", icon=":material/hub:")
-        if st.button("Run again", icon=":material/replay:", type="tertiary", disabled=draft.scenario_or_none() is None):
+    with st.container(border=True):
+        modes.choose("run")
+        if st.button("Run again", icon=":material/replay:", disabled=draft.scenario_or_none() is None):
             session.start_run(draft.titled())
             st.rerun()
+
+
+def of_hops(summary: dict) -> str:
+    """How many packet-hops there were, in the words of the mode."""
+    hops = summary["packet_hops"]
+    if summary["mode"] == "flow":
+        return f"Rates of the flows worked out without packets ({show_count(hops['total'])} packet-hops left out)"
+    if summary["mode"] == "packet":
+        return f"{show_count(hops['executed'])} packet-hops simulated one by one"
+    return f"{show_count(hops['total'])} packet-hops accounted for, {show_count(hops['executed'])} of them simulated"
+
+
+def origin(result) -> None:
+    """Of a wormhole run: what was simulated, replayed and skipped."""
+    summary = result.summary
+    hops, memo = summary["packet_hops"], summary["memo"]
+    if summary["mode"] != "wormhole" or not hops["total"]:
+        return
+    st.subheader("Where the answer came from", anchor=False)
+    parts = parts_of(hops)
+    total = max(1, sum(parts.values()))
+    metrics.row(
+        "origin",
+        ("Simulated", fine_share(parts["simulated"] / total), f"{show_count(parts['simulated'])} packet-hops, one by one"),
+        ("Replayed", fine_share(parts["replayed"] / total), f"{show_count(parts['replayed'])} packet-hops: a state that was met before has the same future"),
+        ("Skipped", fine_share(parts["skipped"] / total), f"{show_count(parts['skipped'])} packet-hops of stretches that repeat to the bit"),
+        ("States remembered", show_count(memo["patterns"]), f"Met again {plural(memo['hits'], 'time')}, {show_bytes(memo['bytes'])} of memory"),
+        border=True,
+    )  # fmt: skip
+    st.plotly_chart(hop_bars({"run": parts}, alone=True), config=CONFIG, key="hops", alt="Packet-hops simulated, replayed and skipped, as shares")
+    st.caption("All packet-hops of the run by how they came about: the less is simulated, the shorter the wait. All three give the same bits as packet mode.")
+    with st.container(horizontal=True):
+        st.page_link(page.PAGES["partitions"], label="See when what was skipped", icon=":material/view_week:")
+        st.page_link(page.PAGES["patterns"], label="See what repeats", icon=":material/schema:")
+        st.page_link(page.PAGES["accuracy"], label="See whether it is right", icon=":material/verified:")
 
 
 def _time(seconds: float | None) -> str:

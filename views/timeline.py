@@ -6,6 +6,7 @@ from views.figures.gantt import gantt
 from views.figures.shares import kind_word, path_shares
 from views.figures.style import CONFIG, time_unit
 from views.parts import metrics, page, ranks
+from views.parts import window as stretch
 from views.parts.words import plural, show_bytes, show_count, show_rate, show_share, show_time
 
 CHOSEN_FLOW, WINDOW = "timeline flow", "timeline window"
@@ -29,7 +30,7 @@ def main() -> None:
     )
     explain_bubble(result)
     shown, labels = ranks.choose(result)
-    window = choose_window(result)
+    window = stretch.choose(result, WINDOW)
     st.plotly_chart(
         gantt(result, shown, window, labels, st.session_state.get(CHOSEN_FLOW)),
         config=CONFIG,
@@ -71,20 +72,6 @@ def prepare(result) -> None:
         st.session_state["timeline of"] = result.raw
         st.session_state.pop(WINDOW, None)
         st.session_state[CHOSEN_FLOW] = next(iter(candidates(result)), None)
-
-
-def choose_window(result) -> tuple[float, float]:
-    """The stretch of time drawn; bars too short to see are merged, so a narrow stretch shows more."""
-    scale, unit = time_unit(result.end_s)
-    end = result.end_s / scale
-    if not end > 0:
-        return 0.0, result.end_s
-    first, last = st.session_state.get(WINDOW) or (0.0, end)
-    st.session_state[WINDOW] = (min(first, end), min(last, end)) if last > first else (0.0, end)
-    first, last = st.slider(
-        f"Time shown ({unit})", 0.0, end, key=WINDOW, persist_state="session", step=end / 1000, format="%.3f"
-    )
-    return (first * scale, last * scale) if last > first else (0.0, result.end_s)
 
 
 def _clicked() -> None:

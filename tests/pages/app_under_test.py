@@ -1,5 +1,6 @@
 """Opening and using the app under Streamlit's own test runner, with a job that does what the test tells it to."""
 
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from sim import job as jobs
 from sim.preset import from_link
-from tests import fabricate
+from tests import fabricate, fabricate_records
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -18,8 +19,10 @@ class ScriptedJob:
 
     latest = None
 
-    def __init__(self, scenario):
+    def __init__(self, scenario, mode=None, **options):
         self.scenario, self.state, self.progress, self.result, self.error = scenario, "waiting", None, None, None
+        self.mode, self.options = mode or scenario.simulation.mode, options
+        self._ended = threading.Event()
         ScriptedJob.latest = self
 
     def start(self):
@@ -30,19 +33,30 @@ class ScriptedJob:
             self.end("cancelled", stop_after=0.5)
         elif self.state not in jobs.ENDED:
             self.state = "cancelled"
+            self._ended.set()
+
+    def wait(self, timeout=None):
+        return self._ended.wait(timeout)
 
     def run_to(self, fraction):
         self.state = "running"
         self.progress = SimpleNamespace(
             fraction=fraction, sim_time_s=fraction * 1e-3, packet_hops=int(fraction * 1e6),
             flows_finished=int(fraction * 16), flows_total=16, bytes_left=int((1 - fraction) * 16e6), eta_s=None if fraction == 0 else 4.2,
+            kernel=fabricate_records.kernel(int(fraction * 1e6)) if self.mode == "wormhole" else None,
         )  # fmt: skip
 
     def end(self, state="finished", stop_after=1.0):
-        self.state, self.result = state, fabricate.result(self.scenario, stop_after)
+        self.result = fabricate.result(self.scenario, stop_after)
+        self.result.raw.mode = self.mode
+        if self.mode == "wormhole":
+            fabricate_records.add_to(self.result)
+        self.state = state
+        self._ended.set()
 
     def fail(self, message):
         self.state, self.error = "failed", message
+        self._ended.set()
 
 
 def opened(link=None) -> AppTest:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from sim.preset import load_preset, to_link
-from tests.pages.app_under_test import close_the_tab, go, opened, press, run_now, widget
+from tests.pages.app_under_test import close_the_tab, go, linked, opened, press, run_now, widget
 from views.parts import runs
 
 
@@ -32,7 +32,7 @@ def test_progress_says_what_is_done_and_what_is_left(app, scripted):
     scripted.latest.run_to(0.25)
     app.run()
     bar = app.get("progress")[0].proto
-    assert bar.value == 25 and bar.text == "Simulating every packet: 25 %, about 4 s left"
+    assert bar.value == 25 and bar.text == "Simulating what is new: 25 %, about 4 s left"
     assert figures(app) == {
         "Simulated time": "250 µs",
         "Packet-hops": "250,000",
@@ -46,10 +46,47 @@ def test_finished_run_shows_its_headline_figures(finished):
     assert list(shown) == [
         "Iteration time", "Mean flow completion", "99th percentile", "Slowest flow",
         "ECN marks", "PFC pauses", "Deepest queue", "Packets lost",
+        "Simulated", "Replayed", "Skipped", "States remembered",
     ]  # fmt: skip
+    assert [shown[name] for name in ("Simulated", "Replayed", "Skipped", "States remembered")] == ["10 %", "50 %", "40 %", "7"]
     assert shown["Iteration time"] == "1.30 ms"
     assert not finished.warning and "16 of 16 flows finished" in " ".join(one.value for one in finished.caption)
     assert [button.label for button in finished.get("download_button")] == ["Download CSV", "Download parquet"]
+
+
+def test_a_run_in_wormhole_mode_shows_live_where_its_packet_hops_come_from(app, scripted):
+    press(app, "Run")
+    scripted.latest.run_to(0.25)
+    app.run()
+    assert len(app.get("plotly_chart")) == 1
+    assert any("7 states of partitions known, met again 21 times" in caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize(("mode", "bar"), [("packet", "Simulating every packet: 25 %"), ("flow", "Sharing out rates: 25 %")])
+def test_other_modes_have_no_such_bar_and_say_what_they_do(app, scripted, mode, bar):
+    widget(app.get("button_group"), "Mode").set_value(mode).run()
+    press(app, "Run")
+    assert scripted.latest.scenario.simulation.mode == mode
+    scripted.latest.run_to(0.25)
+    app.run()
+    assert app.get("progress")[0].proto.text.startswith(bar) and not app.get("plotly_chart")
+    scripted.latest.end()
+    app.run()
+    assert "Replayed" not in figures(app) and not app.exception
+
+
+def test_the_mode_can_be_chosen_beside_the_result_and_run_again(finished, scripted):
+    widget(finished.get("button_group"), "Mode").set_value("packet").run()
+    assert linked_mode(finished) == "packet"
+    press(finished, "Run again")
+    assert scripted.latest.mode == "packet"
+    go(finished, "build")
+    widget(finished.get("button_group"), "Mode").set_value("wormhole").run()
+    assert linked_mode(finished) == "wormhole"
+
+
+def linked_mode(app):
+    return linked(app).simulation.mode
 
 
 def test_cancel_keeps_the_partial_result_and_marks_it(app, scripted):

@@ -9,7 +9,7 @@ from views.parts.runs import MOST_RUNS, Runs
 
 
 def scenario(name):
-    return SimpleNamespace(digest=lambda: name, name=name)
+    return SimpleNamespace(digest=lambda: name, name=name, simulation=SimpleNamespace(mode="packet"))
 
 
 def started(name):

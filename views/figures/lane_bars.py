@@ -18,6 +18,7 @@ def intervals(episodes: pd.DataFrame) -> pd.DataFrame:
     The packet-hops of an episode stand at its first interval.
     """
     kept = ["partition_id", "flows", "ports", "packet_hops"]
+    episodes = episodes.assign(how=episodes["how"].astype(str))
     skips = ((episodes["how"] == "simulated") & (episodes["skipped_s"] > 0)).to_numpy()
     whole, cut = episodes[~skips], episodes[skips]
     first, last = cut["skipped_from_s"], cut["skipped_from_s"] + cut["skipped_s"]

@@ -8,6 +8,7 @@ from views.parts import draft
 from views.parts.labels import labelled
 
 PARAMETER = "scenario"
+PAGES = ("build", "run", "timeline", "network", "partitions", "patterns", "accuracy")  # last part of a page's address
 MAX_LINK_CHARACTERS = 7000  # browsers and proxies cut URLs from 8 kB on
 
 
@@ -53,5 +54,5 @@ def address(scenario) -> str | None:
     if len(link) > MAX_LINK_CHARACTERS:
         return None
     page = (st.context.url or "").split("?")[0].rstrip("/")
-    root = page.removesuffix("/build").removesuffix("/run").removesuffix("/timeline").removesuffix("/network")
-    return f"{root}/?{PARAMETER}={link}"
+    root, _, last = page.rpartition("/")
+    return f"{root if last in PAGES else page}/?{PARAMETER}={link}"

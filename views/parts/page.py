@@ -3,7 +3,7 @@
 import streamlit as st
 
 from sim.result_notices import partial
-from views.parts import draft, link, session
+from views.parts import draft, link, records, session
 from views.parts.words import plain, told
 
 COMPACT = """<style>
@@ -16,6 +16,9 @@ PAGES = {
     "run": "views/run.py",
     "timeline": "views/timeline.py",
     "network": "views/network.py",
+    "partitions": "views/partitions.py",
+    "patterns": "views/patterns.py",
+    "accuracy": "views/accuracy.py",
 }
 
 
@@ -62,3 +65,20 @@ def _say_what_is_shown(result, scenario) -> None:
             f"This is not the scenario as it now stands on the Build page, “{plain(draft.title())}”.",
             icon=":material/history:",
         )
+
+
+def need_records(result, name: str):
+    """A table that the wormhole kernel notes; without one, say why and end the page."""
+    found = records.table(result, name)
+    if found is not None:
+        return found
+    mode = result.summary["mode"]
+    if mode != "wormhole":
+        st.info(f"This run was made in mode {mode}, which does not divide the network into partitions.", icon=":material/info:")
+        if draft.scenario_or_none() is not None and st.button("Run it in wormhole mode", type="primary", icon=":material/play_arrow:"):
+            draft.put("simulation.mode", None)
+            session.start_run(draft.titled())
+            st.switch_page(PAGES["run"])
+    else:
+        st.info("Nothing was sent over the network in this run, so that there was nothing to divide.", icon=":material/info:")
+    st.stop()

@@ -1,0 +1,54 @@
+"""Partitions page: lanes, a moment, a partition on the network; choices kept and forgotten; what other modes say."""
+
+import pytest
+
+from tests.pages.app_under_test import go, press, run_now, widget
+
+
+@pytest.fixture
+def partitions(finished):
+    return go(finished, "partitions")
+
+
+def test_without_a_result_the_page_says_how_to_get_one(app):
+    go(app, "partitions")
+    assert app.info[0].value == "Nothing has been simulated yet." and not app.get("plotly_chart")
+    press(app, "Run this scenario")
+
+
+def test_shows_counts_lanes_and_a_partition_on_the_network(partitions):
+    assert len(partitions.get("plotly_chart")) == 2
+    assert {metric.label: metric.value for metric in partitions.metric} == {
+        "Partitions formed": "6", "Merges": "2", "Splits": "1", "Largest": "4 flows", "Simulated": "10 %",
+    }  # fmt: skip
+    assert any("Only the dark stretches were simulated" in caption.value for caption in partitions.caption)
+    assert partitions.subheader[0].value == "Incast: 16 senders, one receiver"
+
+
+def test_the_moment_can_be_moved_to_where_nothing_is_sent(partitions):
+    slider = next(one for one in partitions.slider if one.label.startswith("Moment"))
+    slider.set_value(slider.max).run()
+    assert not partitions.exception
+    assert any("nothing is being sent" in caption.value for caption in partitions.caption)
+
+
+def test_the_choice_is_kept_on_other_pages(partitions):
+    slider = next(one for one in partitions.slider if one.label.startswith("Moment"))
+    slider.set_value(slider.max / 4).run()
+    go(go(partitions, "timeline"), "partitions")
+    again = next(one for one in partitions.slider if one.label.startswith("Moment"))
+    assert again.value == pytest.approx(slider.max / 4, rel=1e-3)
+
+
+def test_a_run_of_another_mode_offers_wormhole_mode(app, scripted):
+    widget(app.get("button_group"), "Mode").set_value("packet").run()
+    go(run_now(app), "partitions")
+    assert "made in mode packet" in app.info[0].value
+    press(app, "Run it in wormhole mode")
+    assert scripted.latest.scenario.simulation.mode == "wormhole"
+
+
+def test_partial_results_are_drawn_and_marked(app):
+    run_now(app, stop_after=0.3)
+    go(app, "partitions")
+    assert "Partial result" in app.warning[0].value and len(app.get("plotly_chart")) == 2

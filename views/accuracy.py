@@ -1,0 +1,156 @@
+"""Accuracy page: the result beside packet mode and flow mode, what each of them cost, and what each means of saving is worth."""
+
+import streamlit as st
+
+from sim.accuracy import speedup_cpu, worked_s
+from views.figures import compare
+from views.figures.hops import hop_bars, parts_of
+from views.figures.style import CONFIG
+from views.parts import comparison, metrics, page, preview, trials
+from views.parts.palette import MODES
+from views.parts.words import plural, roughly, show_time
+
+POLL_S = 0.25
+STATES = {"waiting": "waits for its turn", "compiling": "compiling the kernel", "building": "building", "running": "running"}
+
+
+def main() -> None:
+    page.open_page("Accuracy", "Is the answer right, and what did it save?")
+    result = page.need_result()
+    if not result.finished:
+        st.info("Only a run that went to its end can be compared.", icon=":material/info:")
+        return
+    desk = trials.desk()
+    if desk.busy and desk.of == result.scenario.digest():
+        watch()
+        return
+    found = comparison.results(result)
+    begin(result, found)
+    for failure in comparison.failures(result):
+        st.error(failure, icon=":material/error:")
+    if "packet" in found and len(found) > 1:
+        verdict(found)
+        flows(found)
+        cost(found)
+    ablation(result)
+    levels()
+
+
+def begin(result, found) -> None:
+    """The buttons that run what is missing."""
+    missing = [trial for trial in comparison.modes_beside(result) if trial.name not in found]
+    parts = [trial for trial in comparison.ablation_of(result) if comparison.find(result, trial.name) is None]
+    if missing:
+        took = roughly(preview.estimate(result.scenario).cpu_s)
+        names = " and ".join(trial.name for trial in missing)
+        st.caption(f"The same scenario once more in mode {names}; packet mode takes {took}. You may look at other pages meanwhile.")
+    with st.container(horizontal=True):
+        if missing and st.button(f"Run {' and '.join(trial.name for trial in missing)} mode beside it", type="primary", icon=":material/play_arrow:"):
+            trials.desk().begin(result.scenario.digest(), missing)
+            st.rerun()
+        if parts and st.button("Switch replay and skip off, one at a time", icon=":material/tune:"):
+            trials.desk().begin(result.scenario.digest(), parts)
+            st.rerun()
+
+
+@st.fragment(run_every=POLL_S)
+def watch() -> None:
+    """Progress of the runs; one full rerun when the last has ended."""
+    desk = trials.desk()
+    if not desk.busy:
+        st.rerun()
+    for trial in desk.trials:
+        progress = None if trial.job is None else trial.job.progress
+        if trial.result is not None:
+            st.progress(1.0, text=f"{comparison.LABELS[trial.name]}: done in {show_time(trial.result.summary['wall_s'])}")
+        elif progress is None or trial.state != "running":
+            st.progress(0.0, text=f"{comparison.LABELS[trial.name]}: {STATES.get(trial.state, 'ending')} …")
+        else:
+            left = "" if progress.eta_s is None else f", {roughly(progress.eta_s)} left"
+            st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{comparison.LABELS[trial.name]}: {100 * progress.fraction:.0f} %{left}")
+    st.button("Cancel", icon=":material/stop:", help="Stop these runs; the result they are compared with stays", on_click=desk.cancel)
+
+
+def verdict(found) -> None:
+    """Identical or not, in a sentence; then the figures."""
+    packet, shown = found["packet"], []
+    if "wormhole" in found:
+        apart = comparison.differences(found["wormhole"], packet)
+        if not apart:
+            st.success(
+                f"Identical: start and end of {plural(packet.summary['flows'], 'flow')}, the deepest queue, marks and pauses of every port "
+                "are those of packet mode, to the bit.",
+                icon=":material/verified:",
+            )
+        else:
+            st.warning(f"Not identical: {apart} differ from packet mode.", icon=":material/difference:")
+        gain = speedup_cpu(found["wormhole"], packet)
+        told = "CPU time of packet mode over that of wormhole mode, without compiling and building"
+        shown.append(("Speed-up", "–" if gain is None else f"{gain:,.0f} ×" if gain >= 10 else f"{gain:.1f} ×", told))
+    for mode in ("wormhole", "flow"):
+        if mode in found:
+            error, name = comparison.errors_in_words(found[mode], packet), comparison.LABELS[mode]
+            worst = f"Of flow completion times; worst flow {error['worst']}; root mean square of slowdowns, normalised: {error['round_trip']}"
+            shown.append((f"{name}: mean error", error["mean"], worst))
+            shown.append((f"{name}: iteration", error["iteration"], "Iteration time against that of packet mode"))
+    metrics.row("verdict", *shown, border=True)
+
+
+def flows(found) -> None:
+    packet = found["packet"].flows["fct_s"].to_numpy()
+    others = {mode: found[mode].flows["fct_s"].to_numpy() for mode in ("wormhole", "flow") if mode in found}
+    st.subheader("Flow by flow", anchor=False)
+    with st.container(horizontal=True, key="pair"):
+        st.html("<style>.st-key-pair > div { flex: 1 1 360px; min-width: 0; }</style>")
+        with st.container():
+            st.plotly_chart(
+                compare.scatter(packet, others), config=CONFIG, key="scatter", alt="Completion time of each flow in other modes against packet mode"
+            )
+            st.caption("Each mark is a flow. On the dotted line a mode says what packet mode says; above it flows seem slower than they are, below it faster.")
+        with st.container():
+            st.plotly_chart(compare.errors(packet, others), config=CONFIG, key="errors", alt="Cumulative distribution of completion time errors")
+            st.caption("Share of flows whose completion time is off by at most so much. A curve at the top from the left edge on is a mode without error.")
+
+
+def cost(found) -> None:
+    st.subheader("What it cost", anchor=False)
+    spent = {comparison.LABELS[mode]: worked_s(result) for mode, result in found.items()}
+    st.plotly_chart(
+        compare.costs(spent, {comparison.LABELS[mode]: MODES[mode] for mode in found}), config=CONFIG, key="costs", alt="CPU time of each mode"
+    )
+    st.caption("CPU time of each run; the axis is logarithmic, a step from one line to the next can be tenfold.")
+    if "wormhole" in found:
+        rows = {comparison.LABELS[mode]: parts_of(found[mode].summary["packet_hops"]) for mode in ("packet", "wormhole") if mode in found}
+        st.plotly_chart(hop_bars(rows), config=CONFIG, key="hop bars", alt="Packet-hops simulated, replayed and skipped, by mode")
+        st.caption("Where the speed-up comes from: all packet-hops of packet mode are simulated, most of wormhole mode's are replayed or skipped.")
+
+
+def ablation(result) -> None:
+    """What each of the two means of saving is worth alone."""
+    found = {trial.name: comparison.find(result, trial.name) for trial in comparison.ablation_of(result)}
+    found = {name: one for name, one in found.items() if one is not None}
+    if not found:
+        return
+    st.subheader("Replay, skip, or both", anchor=False)
+    everything = comparison.results(result)
+    runs = {**({"wormhole": everything["wormhole"]} if "wormhole" in everything else {}), **found}
+    rows = {comparison.LABELS[name] if name != "wormhole" else "Both": parts_of(one.summary["packet_hops"]) for name, one in runs.items()}
+    st.plotly_chart(hop_bars(rows), config=CONFIG, key="ablation", alt="Packet-hops simulated, replayed and skipped with one of the two switched off")
+    seconds = ", ".join(f"{name.lower()} {show_time(worked_s(one))}" for name, one in zip(rows, runs.values(), strict=True))
+    st.caption(
+        f"The same run with one of the two switched off. CPU time: {seconds}. Replay saves what happens again, skipping saves what goes on unchanged; "
+        "which of them counts depends on how long flows are and how alike."
+    )
+
+
+def levels() -> None:
+    """What there is of the levels of trust."""
+    if not comparison.levels_offered():
+        st.caption(
+            "Level: exact only. Levels bounded (error bars) and paper (conflict graph with rates as key) are not built yet, "
+            "so that there are no levels to compare."
+        )
+
+
+
+main()

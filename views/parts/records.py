@@ -1,0 +1,66 @@
+"""What the wormhole kernel noted of a run, as far as there is any: episodes, partitions, patterns; and who was under way when."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.result_partitions import incidence, partitions_at
+from sim.units import PS_PER_S
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class UnderWay:
+    """A partition at a moment; its number is negative where the kernel's records have none that fits."""
+
+    partition_id: int
+    flows: np.ndarray
+    ports: np.ndarray
+
+
+def table(result, name: str):
+    """`episodes`, `partitions` or `patterns` of a result; None if the run has no such records, or none at all."""
+    found = getattr(result, name)
+    return found if len(found) else None
+
+
+def middle_of(result, partition_id: int) -> float:
+    """Seconds: the middle of a partition's longest episode."""
+    own = result.episodes[result.episodes["partition_id"] == partition_id]
+    longest = own.loc[(own["end_s"] - own["start_s"]).idxmax()]
+    return float((longest["start_s"] + longest["end_s"]) / 2)
+
+
+def under_way(result, time_s: float) -> list[UnderWay]:
+    """The partitions at a time, with the numbers that the kernel gave them.
+
+    The kernel notes sizes and times, not members: an episode began when a flow of its partition last started, or one on its ports
+    last ended. Twins, of equal size and begun at one instant, are numbered in the order of their first flows.
+    """
+    parts = partitions_at(result, time_s)
+    episodes = result.episodes
+    now = episodes[(episodes["start_s"] <= time_s) & (episodes["end_s"] > time_s)].sort_values(["start_s", "partition_id"])
+    numbers: dict[int, list[int]] = {}
+    for flows, number in zip(now["flows"].tolist(), now["partition_id"].tolist(), strict=True):
+        numbers.setdefault(flows, []).append(number)
+    sizes = [len(part.flows) for part in parts]
+    fits = {size for size in set(sizes) if sizes.count(size) == len(numbers.get(size, ()))}
+    changed_ps = _last_changes(result, parts, round(time_s * PS_PER_S))
+    found = []
+    for j in sorted(range(len(parts)), key=lambda j: (changed_ps[j], parts[j].flows[0])):
+        number = numbers[sizes[j]].pop(0) if sizes[j] in fits else UNKNOWN - j
+        found.append(UnderWay(number, parts[j].flows, parts[j].ports))
+    return found
+
+
+def _last_changes(result, parts, at_ps: int) -> list[int]:
+    """When a flow of each partition last started, or one that shared a port with it ended, in picoseconds."""
+    raw = result.raw
+    start_ps, acked_ps = raw.start_ps[result.dag.n_tasks :], raw.acked_ps
+    ended = np.flatnonzero((acked_ps >= 0) & (acked_ps <= at_ps))
+    member, port = incidence(raw, ended)
+    left_ps = np.zeros(result.network.n_ports + 1, np.int64)  # one more, for the other direction of a last port without
+    np.maximum.at(left_ps, port, acked_ps[ended[member]])
+    both = np.maximum(left_ps[:-1], left_ps[np.arange(len(left_ps) - 1) ^ 1])
+    return [max(int(start_ps[part.flows].max()), int(both[part.ports].max(initial=0))) for part in parts]
