@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numba
 from numba import config, types
+from numba.core import funcdesc
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager
@@ -26,6 +27,7 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
+from numba.core.typing.context import BaseContext
 from numba.core.untyped_passes import FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
 
 KERNEL_ROOMS = (
@@ -148,6 +150,40 @@ class _Plain(CompilerBase):
         return [steps]
 
 
+def _remember_scalars(resolve):
+    """Let the compiler work out once what an operator does with two kinds of numbers, not at every use."""
+    known = {}
+
+    @functools.wraps(resolve)
+    def wrapper(context, function, arguments, keywords):
+        scalars = not keywords and all(isinstance(kind, (types.Number, types.Boolean)) for kind in arguments)
+        if not scalars or getattr(function, "__module__", "") != "_operator":
+            return resolve(context, function, arguments, keywords)
+        key = function, tuple(arguments)
+        if key not in known:
+            known[key] = resolve(context, function, arguments, keywords)
+        return known[key]
+
+    return wrapper
+
+
+BaseContext.resolve_function_type = _remember_scalars(BaseContext.resolve_function_type)
+
+
+def _short_symbol(mangle):
+    """Name a compiled function by a digest of its argument types: records spell out all their fields."""
+
+    @functools.wraps(mangle)
+    def wrapper(name, argtypes, **tags):
+        kinds = hashlib.sha256(" ".join(map(str, argtypes)).encode()).hexdigest()[:16]
+        return mangle(f"{name}_{kinds}", (), **tags)
+
+    return wrapper
+
+
+funcdesc.default_mangler = _short_symbol(funcdesc.default_mangler)
+
+
 def _linked_only(flags):
     """A part is never called from Python: no wrappers, no machine code of its own."""
     flags.no_compile = True
@@ -156,11 +192,14 @@ def _linked_only(flags):
     return flags
 
 
-def _as_part(dispatcher):
-    """Let a compiled function exist only to be inlined into others."""
+def _as_part(dispatcher, apart=False):
+    """Let a compiled function exist only within others: inlined into them, or called there (`apart`)."""
 
     def add_overload(compiled):
         compiled.library.is_part = True
+        if apart:
+            functions = compiled.library._final_module.functions
+            next(f for f in functions if f.name == compiled.fndesc.llvm_func_name).add_function_attribute("noinline")
         compiled = compiled._replace(entry_point=object())
         dispatcher.overloads[tuple(compiled.signature.args)] = compiled
         compiled.target_context.insert_user_function(compiled.entry_point, compiled.fndesc, [compiled.library])
@@ -190,7 +229,7 @@ def called(function):
     """Compile a large packet-kernel function that is called from several places rather than inlined."""
     if not COMPILED:
         return function
-    return _as_part(numba.njit(**{**_KERNEL, "cache": False}, _nrt=False, pipeline_class=_Plain)(function))
+    return _as_part(numba.njit(**{**_KERNEL, "cache": False}, _nrt=False, forceinline=False, pipeline_class=_Plain)(function), apart=True)
 
 
 def entry(function):

@@ -6,6 +6,7 @@ entry turns its arrays into rows first: a third of the compile time, and item ad
 a constant.
 """
 
+import hashlib
 import operator
 
 from numba import types
@@ -17,12 +18,17 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 from sim.jit import COMPILED
 
 
+def _short_name(dtype) -> str:
+    """A short name for a type: a record's own lists all its fields, and would do so in every symbol that has to do with it."""
+    return f"Record{hashlib.sha256(dtype.name.encode()).hexdigest()[:12]}" if isinstance(dtype, types.Record) else dtype.name
+
+
 class Rows(types.Type):
     """Items of `dtype` one behind the other; an index is not checked and never wraps."""
 
     def __init__(self, dtype):
         self.dtype = dtype
-        super().__init__(name=f"Rows({dtype})")
+        super().__init__(name=f"Rows{_short_name(dtype)}")
 
 
 @register_model(Rows)
@@ -71,7 +77,7 @@ class Bundle(types.Type):
         self.members = {
             field: (place, Rows(dtype)) for place, (field, dtype) in enumerate(zip(fields, dtypes, strict=True))
         }
-        super().__init__(name=f"Bundle({self.members})")
+        super().__init__(name="Bundle" + "".join(f"_{field}{rows.name}" for field, (_, rows) in self.members.items()))
 
 
 @register_model(Bundle)

@@ -8,7 +8,7 @@ that are due whenever the rate is about to be read.
 from numpy import int64
 
 from sim.congestion.model import Parameter
-from sim.jit import kernel
+from sim.jit import called, kernel
 
 NAME = "dcqcn"
 NUMBER = 1
@@ -64,7 +64,7 @@ def start(s, i):
     F.dcqcn_increase_at = FAR
 
 
-@kernel
+@called
 def catch_up(s, i, now):
     """Apply every timer due at or before `now` (alpha, decrease, increase), in order of time."""
     F = s.flow[i]

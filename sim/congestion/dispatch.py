@@ -28,7 +28,7 @@ def start(s, i):
 @kernel
 def catch_up(s, i, now):
     """Bring timer-driven state to `now` before the rate is read."""
-    if s.g[0].controller == dcqcn.NUMBER:
+    if s.g[0].controller == dcqcn.NUMBER and s.flow[i].dcqcn_started:
         dcqcn.catch_up(s, i, now)
 
 

@@ -5,7 +5,7 @@ from collections import namedtuple
 from numpy import int64
 
 from sim.congestion import dispatch
-from sim.jit import kernel
+from sim.jit import called, kernel
 from sim.packet.layout import NEVER
 from sim.packet.ties import begin_ancestry, timer_row
 from sim.packet.wheel import reschedule
@@ -127,7 +127,7 @@ def wake_nic(s, p, now, order):
         reschedule(s, 2 * p + 1, min(max(P.free_at, now), P.timeout_at))
 
 
-@kernel
+@called
 def start_flow(s, table, f, now):
     """Flow `f` of the table enters at `now`: it takes a slot and may send from this instant on."""
     g = s.g[0]
@@ -177,7 +177,7 @@ def start_flow(s, table, f, now):
     return i
 
 
-@kernel
+@called
 def leave(s, i):
     """Flow slot `i` is acknowledged and nothing of it is in the network: free its place."""
     g = s.g[0]

@@ -2,7 +2,7 @@
 
 from numpy import int64
 
-from sim.jit import kernel
+from sim.jit import called, kernel
 from sim.packet.ties import comes_after
 
 
@@ -35,7 +35,7 @@ def append_inbox(s, p, runs, count):
     return runs, count
 
 
-@kernel
+@called
 def merge_runs(s, runs, count):
     """Natural merge sort of the first `count` of the sort list, whose ascending runs begin at 0 and the `runs` listed."""
     starts = runs + 1

@@ -8,7 +8,7 @@ flow may be delivered or acknowledged: whoever drives the simulation then sees t
 
 from numpy import int64
 
-from sim.jit import kernel
+from sim.jit import called, kernel
 from sim.packet.flows import leave_ring, reap
 from sim.packet.inbox import put_in_inbox
 from sim.packet.layout import ACKED, IDLE, NEED_PACKETS, PAUSE, RUNNING
@@ -20,7 +20,7 @@ from sim.packet.wheel import fit_width, schedule, turn_to_work, unschedule
 from sim.packet.wire import is_lost
 
 
-@kernel
+@called
 def halve_bins(bins, count, rows):
     """Pairs of bins become one, in place; the later half is empty then."""
     for b in range(count // 2):
@@ -44,7 +44,7 @@ def halve_bins(bins, count, rows):
         Z.paused_ps = 0
 
 
-@kernel
+@called
 def coarsen_bins(s):
     """Halve the time resolution of the port series."""
     g = s.g[0]

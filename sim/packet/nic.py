@@ -3,7 +3,7 @@
 from numpy import int64
 
 from sim.congestion import dispatch
-from sim.jit import kernel
+from sim.jit import called, kernel
 from sim.packet.inbox import append_inbox, merge_runs
 from sim.packet.layout import ACKED, DATA, NACK, NEVER, PAUSE
 from sim.packet.pool import free_packet
@@ -113,7 +113,7 @@ def receive_ack(s, p, k, now):
     free_packet(s, k)
 
 
-@kernel
+@called
 def time_out(s, p, now):
     """Send again from the first unacknowledged packet of every queue pair whose timer has run out."""
     g = s.g[0]
@@ -153,7 +153,7 @@ def receive(s, p, k, now):
         free_packet(s, k)
 
 
-@kernel
+@called
 def walk_nic(s, p, end):
     """Handle NIC `p` up to (excluding) `end`: what arrives, what may be sent, and timeouts, in order of time."""
     g = s.g[0]

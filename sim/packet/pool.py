@@ -2,7 +2,7 @@
 
 from numpy import int64
 
-from sim.jit import kernel
+from sim.jit import called, kernel
 from sim.packet.layout import NEVER
 
 
@@ -28,7 +28,7 @@ def free_packet(s, k):
     g.free_packets += 1
 
 
-@kernel
+@called
 def push_cut(s, at):
     """Remember an instant at which a flow may be delivered or acknowledged (binary heap)."""
     g = s.g[0]
@@ -43,7 +43,7 @@ def push_cut(s, at):
     s.sort[i].cut = at
 
 
-@kernel
+@called
 def pop_cut(s):
     """Forget the earliest instant."""
     g = s.g[0]

@@ -6,7 +6,7 @@ the window this walk is exact; elsewhere `switch.py` walks all ports of the swit
 
 from numpy import int64
 
-from sim.jit import kernel
+from sim.jit import called, kernel
 from sim.packet.inbox import append_inbox, merge_runs
 from sim.packet.layout import DATA, NEVER, PAUSE
 from sim.packet.pool import free_packet
@@ -94,7 +94,7 @@ def book_pause(s, p, since, until):
         b += 1
 
 
-@kernel
+@called
 def set_paused(s, p, paused, now):
     """Obey a pause or resume frame."""
     P = s.port[p]
@@ -109,7 +109,7 @@ def set_paused(s, p, paused, now):
         book_pause(s, p, P.paused_since, now)
 
 
-@kernel
+@called
 def walk_port(s, p, end):
     """Handle port `p` up to (excluding) `end`: arrivals and starts merged in order of time."""
     P = s.port[p]

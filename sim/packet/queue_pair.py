@@ -4,7 +4,7 @@ from numpy import int64
 
 from sim.congestion.clock import pacing_ps
 from sim.congestion.payload import payload_sent
-from sim.jit import kernel
+from sim.jit import called, kernel
 from sim.packet.layout import ASK, DATA, LAST
 from sim.packet.pool import take_packet
 
@@ -80,7 +80,7 @@ def make_data(s, p, i, now):
     return k
 
 
-@kernel
+@called
 def go_back(s, i):
     """Go-back-N: the next packet is the first one not acknowledged."""
     F = s.flow[i]

@@ -7,7 +7,7 @@ the shared pool), resumed below it; what arrives meanwhile goes to the headroom.
 
 from numpy import int64
 
-from sim.jit import kernel
+from sim.jit import called, kernel
 from sim.packet.inbox import append_inbox, merge_runs
 from sim.packet.layout import NEVER, PAUSE, PAUSE_FRAME_BYTES, PFC_DYNAMIC, PFC_FIXED, PFC_OFF, RESUME
 from sim.packet.pool import free_packet, take_packet
@@ -194,7 +194,7 @@ def send_deferred(s, count, now, cause):
         send_control(s, x >> 1, RESUME if x & 1 else PAUSE, now, cause)
 
 
-@kernel
+@called
 def walk_switch(s, n, end):
     """Handle every port of switch `n` up to (excluding) `end`, all events merged in order of time.
 

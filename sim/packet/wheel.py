@@ -8,7 +8,7 @@ here follows from the rest of the state and holds none of its own.
 
 from numpy import int64
 
-from sim.jit import kernel
+from sim.jit import called, kernel
 from sim.packet.layout import NEVER, WHEEL_BUCKETS
 
 FAR = WHEEL_BUCKETS
@@ -69,7 +69,7 @@ def reschedule(s, e, at):
         schedule(s, e, at)
 
 
-@kernel
+@called
 def sort_in_far(s):
     """Bring what the wheel now reaches from the far list; returns the earliest time that list held."""
     g = s.g[0]
@@ -115,7 +115,7 @@ def turn_to_work(s, until):
     return g.wheel_start < until
 
 
-@kernel
+@called
 def fit_width(s):
     """Make the window the shortest lookahead of any port in use; every entry is sorted in anew."""
     g = s.g[0]

@@ -6,7 +6,7 @@ latter in order of their number. Nothing here depends on how the run is sliced.
 
 from numpy import int64
 
-from sim.jit import entry, kernel
+from sim.jit import called, entry, kernel
 from sim.packet.flows import start_flow
 from sim.packet.layout import DELIVERED
 from sim.player.tables import ACKED_NOW, BEGIN, END
@@ -96,7 +96,7 @@ def pop_ready(d):
     return node
 
 
-@kernel
+@called
 def begin(d, node, now):
     """Node `node` has nothing left to wait for: start it, or wait for its own start time."""
     p = d.p[0]
@@ -119,7 +119,7 @@ def begin(d, node, now):
     push_time(d, at, code)
 
 
-@kernel
+@called
 def finish(d, node, what, now):
     """A task or flow ends, a last ACK arrives, or a start time is reached: note it and begin what waited for it."""
     p = d.p[0]
@@ -151,7 +151,7 @@ def finish(d, node, what, now):
             break
 
 
-@kernel
+@called
 def handle_instant(s, d, now):
     """All that the network reports and all timers due at `now`."""
     g = s.g[0]
