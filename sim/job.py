@@ -96,20 +96,21 @@ class Job:
             self.state = "running"
             self._advance(simulation)
             self._look(simulation)
-            self.result = simulation.result()
-            if self.mode == "wormhole":
-                self._keep(simulation)
+            self.result = self._conclude(simulation)
             return "cancelled" if simulation.status == "cancelled" else "finished"
         finally:
             _turns.release()
 
-    def _keep(self, simulation) -> None:
-        """Let later runs know what this one has learnt; its cost is part of the run's."""
+    def _conclude(self, simulation) -> Result:
+        """The result, whose making is part of the run's cost, as is letting later runs know what this one has learnt."""
         began = time.thread_time()
-        simulation.keep()
-        kept_s, spent = time.thread_time() - began, self.result.raw.cpu_s
-        spent["orchestrate"] += kept_s
-        spent["total"] += kept_s
+        result = simulation.result()
+        if self.mode == "wormhole":
+            simulation.keep()
+        took_s, spent = time.thread_time() - began, result.raw.cpu_s
+        spent["orchestrate"] += took_s
+        spent["total"] += took_s
+        return result
 
     def _compile(self) -> float:
         """Wait for the process's compilation; CPU seconds that it took meanwhile."""
