@@ -8,10 +8,12 @@ from views.figures.lanes import lanes
 from views.figures.partition_map import partition_map
 from views.figures.style import CONFIG, time_unit
 from views.parts import metrics, page, records, window
+from views.parts.labels import labelled
 from views.parts.words import fine_share, plural, show_bytes, show_count, show_time
 
 CHOSEN, MOMENT, WINDOW, ORDER = "partition chosen", "partition moment", "partition window", "partition order"
 MOST_FLOWS = 1000
+IN_PACKETS = "very packet was simulated"  # of a notice: from some time on the kernel no longer divides the network
 
 
 def main() -> None:
@@ -20,6 +22,9 @@ def main() -> None:
     episodes = page.need_records(result, "episodes")
     prepare(result, episodes)
     headline(result)
+    for notice in result.raw.notices:
+        if IN_PACKETS in notice:
+            st.caption(f":material/info: {labelled(notice)} There are no lanes for that.")
     shown_s = window.choose(result, WINDOW)
     order = st.session_state.get(ORDER, BUSIEST)
     figure, shown, total = lanes(

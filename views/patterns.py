@@ -8,7 +8,7 @@ from views.parts import metrics, page, pattern_graphs
 from views.parts.words import fine_share, plural, show_count, show_time
 
 STATIC = {**CONFIG, "displayModeBar": False, "staticPlot": True}
-PAGE_SIZE = 12
+FIRST, MORE = 5, 10  # cards at first, and at each press of the button
 CARD_PX = 210
 SORTS = {
     "Packet-hops saved": ("hops_saved", False),
@@ -39,7 +39,7 @@ def prepare(result, patterns) -> None:
     if st.session_state.get("patterns of") is result.raw and CHOSEN in st.session_state:
         return
     st.session_state["patterns of"] = result.raw
-    st.session_state[SHOWN] = PAGE_SIZE
+    st.session_state[SHOWN] = FIRST
     st.session_state[CHOSEN] = int(patterns.loc[patterns["hops_saved"].idxmax(), "pattern_id"])
 
 
@@ -67,9 +67,13 @@ def gallery(result, ranked) -> None:
         "its outcome is replayed."
     )
     left = len(ranked) - st.session_state[SHOWN]
-    if left > 0 and st.button(f"Show {min(left, PAGE_SIZE)} more of {show_count(left)}", icon=":material/expand_more:"):
-        st.session_state[SHOWN] += PAGE_SIZE
+    if left > 0 and st.button(more(left), icon=":material/expand_more:"):
+        st.session_state[SHOWN] += MORE
         st.rerun()
+
+
+def more(left: int) -> str:
+    return f"Show {MORE} more of {show_count(left)}" if left > MORE else f"Show the other {left}" if left > 1 else "Show the last one"
 
 
 def card(result, row) -> None:
@@ -80,7 +84,7 @@ def card(result, row) -> None:
             pattern(*drawn, chosen=chosen), config=STATIC, key=f"pattern {row.pattern_id}",
             alt=f"Conflict graph of pattern {row.pattern_id}: {plural(row.flows, 'flow')}",
         )  # fmt: skip
-    st.markdown(f"**{plural(row.flows, 'flow')}** on {plural(row.ports, 'port')}")
+    st.markdown(f"Pattern {row.pattern_id}: **{plural(row.flows, 'flow')}**, {plural(row.ports, 'port')}")
     st.caption(
         f"Met {plural(row.count, 'time')}, {show_count(row.hits)} from memory; saved {show_count(row.hops_saved)} packet-hops; "
         f"lasts {show_time(row.mean_length_s)} on average."

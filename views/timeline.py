@@ -11,6 +11,7 @@ from views.parts.words import plural, show_bytes, show_count, show_rate, show_sh
 
 CHOSEN_FLOW, WINDOW = "timeline flow", "timeline window"
 CANDIDATES = 200
+HOW_TOLD = " The row “network” is dark where flows had to be simulated packet by packet, lighter where they were replayed or skipped."
 WORK = ("forward", "backward", "TP")  # what a stage does with each micro-batch
 
 
@@ -43,6 +44,7 @@ def main() -> None:
         f"One row per rank{': computing above, sending below' if result.dag.n_tasks else ' that sends'}. "
         "Outlined steps are on the critical path, which the top row shows whole. Where tasks are too short to see, a colour's height is its share of the time. "
         "Drag to zoom, double-click to zoom out, click a flow to look at it."
+        + HOW_TOLD * (len(result.episodes) > 0)
     )
     close_look(result)
 

@@ -54,7 +54,7 @@ def test_the_work_is_drawn_last_and_in_the_colours_of_the_palette():
     assert [trace.name for trace in bars] == ["skipped", "replayed", "simulated"]
     assert [trace.marker.color for trace in bars] == [palette.HOW[trace.name] for trace in bars]
     assert (shown, total) == (3, 3) and figure.layout.xaxis.title.text == "time (µs)"
-    assert any(trace.name == "partition below" for trace in figure.data) and len(figure.layout.shapes) == 1
+    assert any(trace.name == "chosen partition" for trace in figure.data) and len(figure.layout.shapes) == 1
     assert {0, 4, 8} <= set(bars[2].customdata)
 
 

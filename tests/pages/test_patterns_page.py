@@ -11,7 +11,7 @@ def patterns(finished):
 
 
 def cards(app):
-    return [line.value for line in app.markdown if line.value.startswith("**") and " on " in line.value]
+    return [line.value for line in app.markdown if line.value.startswith("Pattern ")]
 
 
 def test_without_a_result_the_page_says_how_to_get_one(app):
@@ -20,16 +20,18 @@ def test_without_a_result_the_page_says_how_to_get_one(app):
 
 
 def test_a_gallery_of_those_that_save_most_and_one_close_up(patterns):
-    assert len(cards(patterns)) == 12 and len(patterns.get("plotly_chart")) == 13
+    assert len(cards(patterns)) == 5 and len(patterns.get("plotly_chart")) == 6
     assert {metric.label: metric.value for metric in patterns.metric[:2]} == {"Patterns": "16", "Times met": "280"}
-    assert cards(patterns)[0] == "**2 flows** on 8 ports"
-    press(patterns, "Show 4 more of 4")
+    assert cards(patterns)[0] == "Pattern 1: **2 flows**, 8 ports"
+    press(patterns, "Show 10 more of 11")
+    assert len(cards(patterns)) == 15
+    press(patterns, "Show the last one")
     assert len(cards(patterns)) == 16
 
 
 def test_the_order_can_be_chosen(patterns):
     widget(patterns.get("button_group"), "Sort by").set_value("Flows").run()
-    assert cards(patterns)[0] == "**16 flows** on 64 ports"
+    assert cards(patterns)[0] == "Pattern 15: **16 flows**, 64 ports"
 
 
 def test_a_closer_look_shows_flows_and_shared_ports(patterns):

@@ -9,6 +9,7 @@ from views.parts import palette
 from views.parts.words import show_time
 
 POINTS = 3000  # of a scatter; the extremes of the error are always kept
+PAIR_PX = 360  # height of charts that stand side by side
 SYMBOLS = {"wormhole": "circle-open", "flow": "x-thin", "packet": "circle"}
 LABELS = {"wormhole": "wormhole", "flow": "flow level", "packet": "packet"}
 
@@ -42,7 +43,7 @@ def scatter(packet_s: np.ndarray, others_s: dict[str, np.ndarray]) -> go.Figure:
                 ],
             )
         )  # fmt: skip
-    style.apply(figure, 380, x_title=f"completion time in packet mode ({unit})", y_title=f"in the other mode ({unit})")
+    style.apply(figure, PAIR_PX, x_title=f"completion time in packet mode ({unit})", y_title=f"in the other mode ({unit})")
     if high / low > 30:
         ticks = style.log_ticks(low, high)
         for update in (figure.update_xaxes, figure.update_yaxes):
@@ -82,7 +83,7 @@ def errors(packet_s: np.ndarray, others_s: dict[str, np.ndarray]) -> go.Figure:
         )  # fmt: skip
     if not figure.data:
         return style.empty("no flow has finished in both modes")
-    style.apply(figure, 320, x_title="completion time off by at most (%)", y_title="share of flows (%)")
+    style.apply(figure, PAIR_PX, x_title="completion time off by at most (%)", y_title="share of flows (%)")
     right = max(1.0, 1.06 * largest)
     for trace in figure.data:  # curves go on to the edge at their full height
         trace.x, trace.y = (*trace.x, right), (*trace.y, 100.0)

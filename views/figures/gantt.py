@@ -6,11 +6,13 @@ import plotly.graph_objects as go
 
 from sim.result_lanes import COMPUTE, NETWORK, bars, shares_over_time
 from views.figures import style
+from views.figures.how_strip import add_how_strip
 from views.parts import palette
 from views.parts.words import show_bytes, show_count, show_share, show_time
 
 ROW_PX = 34
 PATH_ROW, PATH_LANE = -1, (-0.25, 0.25)  # the strip above all ranks
+HOW_ROW = -2  # above it, in wormhole mode: how the answer came about
 PATH_STEPS = 300  # longer critical paths are condensed in the strip
 LANES = {
     "DP": (0.2, 0.36),
@@ -31,7 +33,8 @@ def gantt(
     labels: dict[int, str] | None = None,
     chosen: int | None = None,
 ) -> go.Figure:
-    """One row per rank, top to bottom; the top strip is the critical path, in colours of what it waits for.
+    """One row per rank, top to bottom; above them the critical path, in colours of what it waits for, and in wormhole mode
+    how the network's answer came about.
 
     A bar's customdata is the id of its flow, -1 if it is anything but one flow; `chosen` is a flow to point out.
     """
@@ -49,12 +52,15 @@ def gantt(
     if len(path):
         _add_strip(figure, path, window_s, scale)
         _add_outlines(figure, path, spots, row_of, scale)
-    style.apply(figure, 90 + ROW_PX * (len(ranks) + 1), x_title=f"time ({unit})")
-    names = ["critical path"] + [(labels or {}).get(rank, f"rank {rank}") for rank in ranks]
+    names, top = ["critical path"] + [(labels or {}).get(rank, f"rank {rank}") for rank in ranks], PATH_ROW
+    if len(result.episodes):
+        add_how_strip(figure, result.episodes, window_s, HOW_ROW, PATH_LANE[1], scale)
+        names, top = ["network"] + names, HOW_ROW
+    style.apply(figure, 90 + ROW_PX * len(names), x_title=f"time ({unit})")
     figure.update_yaxes(
-        tickvals=list(range(PATH_ROW, len(ranks))),
+        tickvals=list(range(top, len(ranks))),
         ticktext=names,
-        range=[len(ranks) - 0.4, PATH_ROW - 0.6],
+        range=[len(ranks) - 0.4, top - 0.6],
         showgrid=False,
         fixedrange=True,
     )

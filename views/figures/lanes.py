@@ -90,7 +90,7 @@ def _add_halo(figure: go.Figure, own: pd.DataFrame, scale: float) -> None:
     high, low = row - LANE / 2, row + LANE / 2
     figure.add_trace(
         go.Scatter(
-            x=[start, end, end, start, start], y=[low, low, high, high, low], mode="lines", name="partition below",
+            x=[start, end, end, start, start], y=[low, low, high, high, low], mode="lines", name="chosen partition",
             hoverinfo="skip", line=dict(color=palette.SELECTED, width=4),
         )
     )  # fmt: skip

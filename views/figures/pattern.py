@@ -36,15 +36,15 @@ def pattern(
             x=positions[:, 0], y=positions[:, 1], mode="markers+text" if numbered else "markers", showlegend=False,
             text=[str(i) for i in range(len(names))] if numbered else None, textfont=dict(size=10, color="white"),
             hovertext=texts, hoverinfo="text" if large else "skip",
-            marker=dict(size=most * (0.55 + 0.45 * relative), color=palette.ACTIVE_FLOWS, line=dict(color="white", width=1)),
+            marker=dict(opacity=1, size=most * (0.55 + 0.45 * relative), color=palette.ACTIVE_FLOWS, line=dict(color="white", width=1)),
         )
     )  # fmt: skip
     style.drawing(figure, LARGE_PX if large else SMALL_PX, legend=large and len(np.unique(shared)) > 1)
     figure.update_layout(margin=dict(l=4, r=4, t=30 if figure.layout.showlegend else 4, b=4))
     if not large:
         figure.update_layout(dragmode=False, hovermode=False)
-    figure.update_xaxes(range=[-1.18, 1.18])
-    figure.update_yaxes(range=[-1.18, 1.18], scaleanchor="x")
+    figure.update_xaxes(range=[-1.18, 1.18], constrain="domain")
+    figure.update_yaxes(range=[-1.18, 1.18], constrain="domain", scaleanchor="x")
     if chosen:
         figure.update_layout(plot_bgcolor="rgba(103, 232, 249, 0.25)")
     return figure

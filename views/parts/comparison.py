@@ -70,7 +70,7 @@ def errors_in_words(one, packet) -> dict[str, str]:
         "mean": "–" if error is None else per_cent(error["mean"]),
         "worst": "–" if error is None else per_cent(error["max"]),
         "round_trip": "–" if nrmse is None else f"{nrmse:.2g}",
-        "iteration": "0 %" if abs(whole) < NOTHING else f"{100 * whole:+.2g} %",
+        "iteration": "0 %" if abs(whole) < NOTHING else f"{100 * whole:+.2g} %".replace("-", "−"),
     }
 
 
