@@ -5,19 +5,21 @@ import time
 import numpy as np
 
 from sim.books import Books
+from sim.errors import RunError, did_you_mean
 from sim.packet.layout import NEED_PACKETS, NEVER, RUNNING
 from sim.packet.state import grow_packets
 from sim.player.loop import FINISHED, LIMIT, STALLED
 from sim.simulation import Simulation
 from sim.units import PS_PER_S, show_time
 from sim.wormhole.drive import drive
-from sim.wormhole.layout import STATISTICS
+from sim.wormhole.layout import BOUNDED, EXACT, STATISTICS
 from sim.wormhole.loop import GUARD, HALTED, HALTING, LOADING, NEED_ROOM, PACKETS
 from sim.wormhole.memo import namespace
 from sim.wormhole.memory import learnt, make_room, make_wormhole, port_classes
 from sim.wormhole.records import Records, make_records
 
 WALKS = 20_000  # instants between two looks at the outside world
+LEVELS = {"exact": EXACT, "bounded": BOUNDED}
 NO_BINS = 62  # shift of a time series that has one bin
 
 
@@ -26,14 +28,18 @@ class WormholeSimulation(Simulation):
 
     `replay`: known outcomes are played back; `skip`: exactly periodic stretches are skipped. A clock of
     whole nanoseconds keeps the ancestry of every event, so that nothing recurs: there the packets are run.
+    `level`: "exact", or "bounded", which besides jumps over what is steady in the mean only, with an error bar (`fct_err_ps`).
     `memo`: a `sim.wormhole.memo.Store` or `sim.wormhole.database.Database` to begin with and, by `keep()`, to add to.
     """
 
     mode, level = "wormhole", "exact"
 
-    def __init__(self, scenario, *, replay=True, skip=True, record=True, guard=300_000, memo=None):
-        self.options = dict(replay=replay, skip=skip, record=record, guard=guard)
-        self.memo = memo if replay else None
+    def __init__(self, scenario, *, replay=True, skip=True, record=True, guard=300_000, memo=None, level="exact"):
+        if level not in LEVELS:
+            raise RunError(f"{level!r} is not a level: {did_you_mean(level, LEVELS)}")
+        self.level = level
+        self.options = dict(replay=replay, skip=skip, record=record, guard=guard, level=LEVELS[level])
+        self.memo = memo if replay and level == "exact" else None  # what is estimated serves this run only
         super().__init__(scenario)
         self._why_packets = "with a clock of whole nanoseconds no state recurs" if self.case.settings.whole_ns else "a link changes"
         if self.in_packets:
@@ -162,6 +168,14 @@ class WormholeSimulation(Simulation):
         started = (self.plan.node["started"][self.case.dag.n_tasks : -1] >= 0) & (self.plan.flow["acked"][:flows] < 0)
         ids = np.flatnonzero(started & (self.table.size_bytes > 0))
         return ids, self.hole.flow["base"][ids], None, None
+
+    @property
+    def fct_err_ps(self) -> np.ndarray:
+        """float64[F]: one standard error of every flow's FCT against packet mode; zero at level exact, and for a flow that no jump met."""
+        flows = self.case.dag.n_flows
+        if self.level == "exact" or self.hole.flow.size < flows:
+            return np.zeros(flows)
+        return np.sqrt(self.hole.flow["variance"][:flows] * self.hole.flow["pace"][:flows])
 
     def packet_hops(self) -> int:
         return super().packet_hops() if self.in_packets else int(self.hole.p[0]["credited"])

@@ -15,7 +15,7 @@ PART = np.dtype(
         ("ports_at", "i8"), ("stamp", "i8"), ("id", "i8"), ("next", "i4"), ("touched", "i4"),
     ]
 )  # fmt: skip
-FLOW = np.dtype([("order", "i8"), ("base", "i8"), ("sends", "i8"), ("root", "i4"), ("pad", "i4")])
+FLOW = np.dtype([("order", "i8"), ("base", "i8"), ("sends", "i8"), ("root", "i4"), ("pad", "i4"), ("variance", "f8"), ("pace", "f8")])
 PORT = np.dtype(
     [
         # the partition that a port (and with PFC the other direction of its link) belongs to, and its place there
@@ -44,6 +44,7 @@ OUTCOME = np.dtype(
         ("state", "i8"), ("offset", "i8"), ("dt", "i8"), ("kind", "i8"), ("at", "i8"), ("words", "i8"), ("next", "i8"), ("drew", "i8"),
         ("hops", "i8"), ("skipped", "i8"), ("data_packets", "i8"), ("uses", "i8"), ("periods", "i8"), ("skipped_ps", "i8"),
         ("skip_from", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"), ("losses", "i8"), ("retransmits", "i8"), ("timeouts", "i8"),
+        ("variance", "f8"),  # of what a flow sends, in packets squared, where that is estimated
     ]
 )  # fmt: skip
 JOIN = np.dtype([("at", "i8"), ("words", "i8"), ("hash", "i8"), ("state", "i8"), ("result_at", "i8"), ("uses", "i8")])
@@ -70,6 +71,8 @@ EPISODE = np.dtype(
 )
 
 COPY, NUMBER, NUMBER_OR_ZERO, TIME, TIME_NOT_PAST, SATURATING, BYTES, REMAINING, FREE, QUIET_TIME = range(10)
+
+EXACT, BOUNDED = 0, 1  # levels of trust
 
 ACTIVE = -2  # `next` of a partition that exists
 
@@ -111,6 +114,12 @@ P = np.dtype(
         ("new_mark", "i8"), ("new_ports", "i8"), ("merged", "i8"), ("join_hash", "i8"), ("join_slot", "i8"), ("need_words", "i8"), ("need_lists", "i8"), ("need_items", "i8"), ("need_packets", "i8"), ("capacity_packets", "i8"),
         ("guard", "i8"), ("chunk", "i8"), ("probe_pause", "i8"), ("interrupted", "i8"), ("halt_parts", "i8"),
         ("fresh_hops", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"),
+        # level bounded
+        ("level", "i8"), ("samples_at", "i8"), ("sample_at", "i8"), ("sample_step", "i8"), ("sample_count", "i8"), ("sample_losses", "i8"),
+        ("sample_from", "i8"), ("sample_skipped", "i8"), ("variance", "f8"), ("jumps", "i8"),
+        ("live", "i8"), ("alike", "i8"), ("disjoint", "i8"), ("at_line", "i8"),
+        ("fitted", "i8"), ("fit_prior", "f8"), ("fit_doubt", "f8"), ("fit_tau", "f8"), ("fit_variance", "f8"), ("fit_white", "f8"),
+        ("fit_weight", "f8"), ("fit_mean", "f8"), ("fit_error", "f8"), ("fit_centre", "f8"),
     ]
 )  # fmt: skip
 

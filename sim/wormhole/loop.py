@@ -11,18 +11,20 @@ from sim.jit import called
 from sim.packet.layout import IDLE, NEED_PACKETS, NEVER, RUNNING
 from sim.player.loop import FINISHED, LIMIT, STALLED, finish, pop_time
 from sim.wormhole.join import group_ready, join_group, take_ready
-from sim.wormhole.layout import ACTIVE, ADVANCE, EVENT, PAUSE_POINT
+from sim.wormhole.layout import ACTIVE, ADVANCE, BOUNDED, EVENT, EXACT, PAUSE_POINT
 from sim.wormhole.load import load_state
 from sim.wormhole.outcome import MAIN, find_outcome, play_outcome
 from sim.wormhole.partition import end_part, next_part, pop_part, push_part
 from sim.wormhole.room import has_room
 from sim.wormhole.solve import begin_solve, conclude
+from sim.wormhole.statistical import sample
 from sim.wormhole.steady_state import probe
 
 SOLVING, NEED_ROOM, GUARD, HALTED = 20, 21, 22, 23
 CHOOSE, ADVANCING, JOINING, SETTLING, HALTING, LOADING, PACKETS = range(7)
 GUARD_SHARE = 0.8  # of what is credited: with less to gain the rest is run packet by packet
 SHORTEST_CHUNK, LONGEST_CHUNK = 512, 1 << 17  # packet-hops solved ahead at once
+BOUNDED_CHUNKS = 1 << 13, 1 << 21  # at level bounded: after an interrupt, and after a pause that none came before
 
 
 @called
@@ -32,6 +34,8 @@ def handle_instant_of_parts(w, d):
     while next_part(w) <= p.now:
         a = w.heap[0].part
         pop_part(w)
+        if p.level == BOUNDED and w.outcome[w.part[a].outcome].kind == PAUSE_POINT:
+            p.chunk = BOUNDED_CHUNKS[1]
         play_outcome(w, d, a, w.part[a].outcome)
     while d.p[0].heap > 0 and d.heap[0].at <= p.now:
         code = pop_time(d)
@@ -140,7 +144,7 @@ def walk(s, w, d, table):
             if p.interrupted == 0 and w.part[a].began < p.now:
                 p.interrupts += 1
                 p.interrupted = 1
-                p.chunk = max(SHORTEST_CHUNK, p.chunk // 2)
+                p.chunk = max(SHORTEST_CHUNK, p.chunk // 2) if p.level == EXACT else BOUNDED_CHUNKS[0]
             if not bring_to_now(s, w, d, table, a):
                 return SOLVING
             w.part[a].touched = -1
@@ -194,8 +198,12 @@ def after_packets(s, w, table, status):
         if p.probing:
             p.arena_end = p.anchor
             p.probing = 0
+        if p.level == BOUNDED:
+            p.arena_end = p.samples_at
         conclude(s, w, table, kind)
-        if kind != ADVANCE:
+        if kind != ADVANCE and p.level == EXACT:
             p.chunk = min(LONGEST_CHUNK, p.chunk + p.chunk // 8)
+    elif g.now > p.reference + p.sample_at:
+        sample(s, w)
     elif p.probing or g.now > p.reference + p.probe_at:
         probe(s, w)

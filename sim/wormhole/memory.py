@@ -16,6 +16,7 @@ from sim.wormhole.memo import Memo
 CLASS_FIELDS = (
     "rate_bps", "delay_ps", "kmin_bytes", "kmax_bytes", "pmax", "loss", "up", "headroom_bytes", "xoff_bytes", "xon_bytes", "is_nic", "shift",
 )  # fmt: skip
+BOUNDED_GUARD = 16  # level bounded needs longer to show whether it gains
 START = np.int64(10**9)  # ps on the scratch clock, so that nothing loaded lies before time 0
 FIRST = dict(
     arena=1 << 17,
@@ -76,6 +77,7 @@ def _array(name, count):
 
 def make_wormhole(
     state, case, used_ports, *, replay=True, skip=True, packets=False, bins=2, bin_shift=20, guard=300_000, record=True,
+    level=layout.EXACT,
     memo=None, classes=None,
 ) -> Wormhole:
     """Memory for a run over `state`, the (idle) packet simulation in which partitions are solved.
@@ -95,6 +97,9 @@ def make_wormhole(
     row["phase"] = PACKETS if packets else 0
     row["columns"], row["words_per_flow"] = len(columns), packet.FLOW.itemsize // WORD_BYTES
     row["solving"], row["chunk"], row["guard"] = -1, SHORTEST_CHUNK * 16, guard
+    row["level"] = level
+    if level == layout.BOUNDED:
+        row["guard"] = guard * BOUNDED_GUARD
     row["by_link"] = settings.pfc != PFC_OFF
     row["by_node"] = settings.pfc != PFC_FIXED and bool((state.node["buffered"] > 0).any())
     row["use_memo"], row["use_skip"], row["record"] = replay, skip, record

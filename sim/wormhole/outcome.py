@@ -5,8 +5,10 @@ from numpy import int64
 from sim.jit import called, kernel
 from sim.packet.loop import halve_bins
 from sim.player.loop import finish
+from sim.wormhole.layout import BOUNDED
 from sim.wormhole.partition import end_part, form_part, log_episode, own_ports
 
+PACE_PACKETS = 64  # with fewer a flow's pace is not told
 MAIN = int64(-1)  # the offset of an outcome that nothing interrupts
 PER_FLOW, PER_PORT = 4, 7
 
@@ -96,6 +98,27 @@ def add_to_series(w, q, at, began, until):
 
 
 @called
+def note_errors(w, a, at, dt, variance):
+    """How long flows now take for a packet, and what an estimated stretch adds to their uncertainty (packets squared x that time).
+
+    A flow that is so many packets late makes up for them at its last pace, and what others are late by shifts it too: together
+    about the geometric mean of its pace over the stretch and its last one.
+    """
+    A = w.part[a]
+    moving = int64(0)
+    total = int64(0)
+    for j in range(A.flows):
+        if w.arena[at + j * PER_FLOW] >= PACE_PACKETS:
+            moving += 1
+            total += w.arena[at + j * PER_FLOW]
+    for j in range(A.flows):
+        F = w.flow[w.lists[A.flows_at + j]]
+        if w.arena[at + j * PER_FLOW] >= PACE_PACKETS:
+            F.pace = max(float(dt) / w.arena[at + j * PER_FLOW], float(dt) * moving / total)
+        F.variance += variance * F.pace
+
+
+@called
 def play_outcome(w, d, a, o):
     """Partition `a` has lived through outcome `o`: credit its flows and ports, tell the player, go on from what it leaves."""
     p = w.p[0]
@@ -129,6 +152,8 @@ def play_outcome(w, d, a, o):
     at = blocks + comps
     first_event = at
     at += events
+    if p.level == BOUNDED:
+        note_errors(w, a, at, O.dt, O.variance)
     for j in range(A.flows):
         f = int64(w.lists[A.flows_at + j])
         w.flow[f].base += w.arena[at]

@@ -7,9 +7,10 @@ from sim.packet.layout import ACKED, NEVER
 from sim.player.tables import ACKED_NOW, END
 from sim.wormhole.canonical import put, put_state
 from sim.wormhole.graph import keep_state
-from sim.wormhole.layout import ADVANCE, EVENT
+from sim.wormhole.layout import ADVANCE, BOUNDED, EVENT
 from sim.wormhole.load import load_state
 from sim.wormhole.outcome import MAIN, keep_outcome
+from sim.wormhole.samples import begin_sampling
 from sim.wormhole.steady_state import begin_probing, next_instant
 from sim.wormhole.unload import unload
 
@@ -44,6 +45,10 @@ def begin_solve(s, w, table, a, until):
     p.timeouts_before = g.timeouts
     p.solves += 1
     begin_probing(s, w)
+    p.sample_at = NEVER
+    p.variance = 0.0
+    if p.level == BOUNDED:
+        begin_sampling(s, w)
 
 
 @called
@@ -58,6 +63,8 @@ def solve_stop(s, w):
         stop = min(stop, next_instant(s, w) + 1)
     elif p.probe_at < NEVER:
         stop = min(stop, max(p.reference + p.probe_at, g.now) + 1)
+    if p.sample_at < NEVER:
+        stop = min(stop, p.reference + p.sample_at + 1)
     return stop
 
 
@@ -203,6 +210,7 @@ def conclude(s, w, table, kind):
     O.skipped_ps = p.skipped_ps
     O.skip_from = p.skip_from
     O.periods = p.periods
+    O.variance = p.variance
     p.executed += O.hops
     if g.draws != p.draws_before:
         O.drew = p.arena_end

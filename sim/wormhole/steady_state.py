@@ -129,6 +129,34 @@ def shift_numbers(s, k, p, w):
 
 
 @called
+def renumber_port(s, w, P):
+    """All packets of a port get the numbers that they have after the skip."""
+    p = w.p[0]
+    shift_numbers(s, int64(P.queue_head), p, w)
+    shift_numbers(s, int64(P.first_head), p, w)
+    shift_numbers(s, int64(P.wire_head), p, w)
+
+
+@called
+def credit_flow(s, w, i, packets, sends, quiet_ps):
+    """Flow slot `i` has sent so many more packets; timers that tick without effect are `quiet_ps` further back."""
+    p = w.p[0]
+    F = s.flow[i]
+    w.tmp[i].start = packets
+    w.tmp[i].of_flow = sends
+    F.acked_packets += packets
+    s.g[0].unsent_packets -= packets
+    F.sends += sends
+    for c in range(p.columns):
+        C = w.column[c]
+        at = i * p.words_per_flow + C.word
+        if C.kind == NUMBER or (C.kind == NUMBER_OR_ZERO and w.words[at] != 0):
+            w.words[at] += packets
+        elif C.kind == QUIET_TIME and w.words[at] < FAR:
+            w.words[at] -= quiet_ps
+
+
+@called
 def skip_periods(s, w, count, period):
     """What `count` more periods do: to numbers, counters and statistics; times stay, the clock's offset moves."""
     p = w.p[0]
@@ -139,19 +167,8 @@ def skip_periods(s, w, count, period):
         T = w.tmp[j]
         packets = (F.next_packet - T.four[0]) * count
         sends = (F.sends - T.four[1]) * count
-        w.tmp[i].start = packets
-        w.tmp[i].of_flow = sends
-        F.acked_packets += packets
-        g.unsent_packets -= packets
-        F.sends += sends
+        credit_flow(s, w, i, packets, sends, count * period)
         F.marks += (F.marks - T.four[2]) * count
-        for c in range(p.columns):
-            C = w.column[c]
-            at = i * p.words_per_flow + C.word
-            if C.kind == NUMBER or (C.kind == NUMBER_OR_ZERO and w.words[at] != 0):
-                w.words[at] += packets
-            elif C.kind == QUIET_TIME and w.words[at] < FAR:
-                w.words[at] -= count * period
         steps = (F.dctcp_windows - T.four[3]) * count
         while steps > 0:
             alpha = (1.0 - g.dctcp_gain) * F.dctcp_alpha + g.dctcp_gain * 0.0
@@ -167,9 +184,7 @@ def skip_periods(s, w, count, period):
         P.marks += (P.marks - T.of_port[2]) * count
         P.pauses += (P.pauses - T.of_port[3]) * count
         P.paused_ps += (P.paused_ps - T.of_port[4]) * count
-        shift_numbers(s, int64(P.queue_head), p, w)
-        shift_numbers(s, int64(P.first_head), p, w)
-        shift_numbers(s, int64(P.wire_head), p, w)
+        renumber_port(s, w, P)
     p.skipped += (g.packet_hops - p.lap_hops) * count
     p.skipped_data += (g.data_packets - p.lap_data) * count
     p.skipped_marks += (g.marks - p.lap_marks) * count
