@@ -12,6 +12,7 @@ from sim.player.loop import FINISHED, LIMIT, STALLED
 from sim.simulation import Simulation
 from sim.units import PS_PER_S, show_time
 from sim.wormhole.drive import drive
+from sim.wormhole.eviction import MOST_WORDS
 from sim.wormhole.layout import BOUNDED, EXACT, STATISTICS
 from sim.wormhole.loop import GUARD, HALTED, HALTING, LOADING, NEED_ROOM, PACKETS
 from sim.wormhole.memo import namespace
@@ -34,10 +35,11 @@ class WormholeSimulation(Simulation):
 
     mode, level = "wormhole", "exact"
 
-    def __init__(self, scenario, *, replay=True, skip=True, record=True, guard=300_000, memo=None, level="exact"):
+    def __init__(self, scenario, *, replay=True, skip=True, record=True, guard=300_000, memo=None, level="exact", most_words=MOST_WORDS):
         if level not in LEVELS:
             raise RunError(f"{level!r} is not a level: {did_you_mean(level, LEVELS)}")
         self.level = level
+        self.most_words = most_words
         self.options = dict(replay=replay, skip=skip, record=record, guard=guard, level=LEVELS[level])
         self.memo = memo if replay and level == "exact" else None  # what is estimated serves this run only
         super().__init__(scenario)
@@ -92,7 +94,7 @@ class WormholeSimulation(Simulation):
         limit = self.limit_ps if fault_ps is None else min(self.limit_ps, fault_ps)
         code = drive(self.state, self.plan, self.hole, self.table, limit, target)
         if code == NEED_ROOM:
-            self.hole, self.state = make_room(self.hole, self.state, int(self.plan.p[0]["ready"]))
+            self.hole, self.state = make_room(self.hole, self.state, self.most_words)
         elif code == NEED_PACKETS:
             self.state = grow_packets(self.state)
         elif code == FINISHED:
@@ -135,18 +137,18 @@ class WormholeSimulation(Simulation):
             if name in g.dtype.names:
                 g[name] = value
         self.credited_before = int(p["credited"])
-        self.hole, self.state = make_room(self.hole, self.state, 0)
+        self.hole, self.state = make_room(self.hole, self.state)
         while self.state.g[0]["free_packets"] < p["live_words"] // 4:
             self.state = grow_packets(self.state)
         tmp_needed = int(p["live_lists"]) + self.state.flow.size
         p = self.hole.p[0]
         p["need_items"] = max(int(p["need_items"]), tmp_needed)
-        self.hole, self.state = make_room(self.hole, self.state, 0)
+        self.hole, self.state = make_room(self.hole, self.state)
         p["phase"], p["budget"] = LOADING, WALKS
         while not self.in_packets:
             code = drive(self.state, self.plan, self.hole, self.table, NEVER, 0)
             if code == NEED_ROOM:
-                self.hole, self.state = make_room(self.hole, self.state, 0)
+                self.hole, self.state = make_room(self.hole, self.state)
 
     def _books(self) -> Books:
         if self.in_packets:

@@ -4,27 +4,25 @@ import sys
 
 from tqdm import tqdm
 
-from sim.command import bench_build, bench_packet
+from sim.command import bench_build, bench_orchestrate, bench_packet, bench_wormhole
 from sim.command.options import Parser, UsageError, check_outputs, write_text
 from sim.command.report import OK, as_json
 from sim.errors import did_you_mean
 
-HELP = "measure the packet kernel (packet) or the building of networks and workloads (build)"
-SUBJECTS = {"packet": bench_packet, "build": bench_build}
-LATER_SUBJECTS = ("orchestrate", "wormhole")
+HELP = "measure the packet kernel, the wormhole kernel (orchestrate, wormhole), or the building of networks and workloads"
+SUBJECTS = {"packet": bench_packet, "orchestrate": bench_orchestrate, "build": bench_build, "wormhole": bench_wormhole}
 
 
 def _subject(text: str) -> str:
     if text not in SUBJECTS:
-        what = "is not built yet" if text in LATER_SUBJECTS else "is not known"
-        raise UsageError(f"bench {text}: {what}; what works: {', '.join(f'bench {name}' for name in SUBJECTS)}")
+        raise UsageError(f"bench {text}: is not known; what works: {', '.join(f'bench {name}' for name in SUBJECTS)}")
     return text
 
 
 def add(parser: Parser) -> None:
     """Options of `bench`."""
     parser.add_argument(
-        "subject", nargs="?", type=_subject, default="packet", metavar="packet|build", help="what to measure (packet)"
+        "subject", nargs="?", type=_subject, default="packet", metavar="|".join(SUBJECTS), help="what to measure (packet)"
     )
     parser.add_argument("--case", action="append", default=[], metavar="NAME", help="only this case; repeatable")
     parser.add_argument("--json", metavar="OUT", help="write everything as JSON; - for standard output")

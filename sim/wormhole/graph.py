@@ -30,6 +30,7 @@ def keep_state(w, begin, n):
     """The number of the state whose words begin there: a known one (the words are dropped) or a new one."""
     p = w.p[0]
     words = p.arena_end - begin
+    p.words_moved += 2 * words
     h = hash_words(w, begin, p.arena_end)
     j = h & p.state_mask
     while p.use_memo and w.state_index[j] >= 0:

@@ -58,17 +58,11 @@ TMP = np.dtype(
 COLUMN = np.dtype([("word", "i8"), ("kind", "i8"), ("limit", "i8")])
 EPISODE = np.dtype(
     [
-        ("part", "i8"),
-        ("from_ps", "i8"),
-        ("to_ps", "i8"),
-        ("state", "i8"),
-        ("outcome", "i8"),
-        ("hit", "i4"),
-        ("flows", "i4"),
-        ("ports", "i4"),
-        ("split", "i4"),
+        ("part", "i8"), ("from_ps", "i8"), ("to_ps", "i8"), ("state", "i8"), ("outcome", "i8"), ("hit", "i4"), ("flows", "i4"), ("ports", "i4"),
+        ("pad", "i4"), ("hops", "i8"), ("skipped", "i8"), ("skip_from", "i8"), ("skipped_ps", "i8"),
     ]
-)
+)  # fmt: skip
+FORGOTTEN = -1  # state and outcome of an episode that eviction has dropped
 
 COPY, NUMBER, NUMBER_OR_ZERO, TIME, TIME_NOT_PAST, SATURATING, BYTES, REMAINING, FREE, QUIET_TIME = range(10)
 
@@ -112,7 +106,7 @@ P = np.dtype(
         ("timeouts", "i8"), ("retransmits", "i8"), ("last_event", "i8"), ("limit", "i8"), ("budget", "i8"), ("live_words", "i8"),
         ("live_lists", "i8"), ("live_flows", "i8"), ("live_parts", "i8"),
         ("new_mark", "i8"), ("new_ports", "i8"), ("merged", "i8"), ("join_hash", "i8"), ("join_slot", "i8"), ("need_words", "i8"), ("need_lists", "i8"), ("need_items", "i8"), ("need_packets", "i8"), ("capacity_packets", "i8"),
-        ("guard", "i8"), ("chunk", "i8"), ("probe_pause", "i8"), ("interrupted", "i8"), ("halt_parts", "i8"),
+        ("guard", "i8"), ("words_moved", "i8"), ("chunk", "i8"), ("probe_pause", "i8"), ("interrupted", "i8"), ("halt_parts", "i8"),
         ("fresh_hops", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"),
         # level bounded
         ("level", "i8"), ("samples_at", "i8"), ("sample_at", "i8"), ("sample_step", "i8"), ("sample_count", "i8"), ("sample_losses", "i8"),

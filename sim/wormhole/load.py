@@ -253,6 +253,7 @@ def load_state(s, w, table, state, flows_at, ports_at, t):
     """Put a state into the packet simulation, at instant `t`, for the listed flows and ports; slots are listed in tmp."""
     p = w.p[0]
     at = w.state[state].at
+    p.words_moved += w.state[state].words
     n = w.arena[at] & 0xFFFFFFFF
     m = w.arena[at] >> 32
     at += 1

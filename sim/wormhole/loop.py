@@ -22,6 +22,7 @@ from sim.wormhole.steady_state import probe
 
 SOLVING, NEED_ROOM, GUARD, HALTED = 20, 21, 22, 23
 CHOOSE, ADVANCING, JOINING, SETTLING, HALTING, LOADING, PACKETS = range(7)
+WORDS_PER_HOP = 8  # that can be put, hashed or loaded in the time of a packet-hop
 GUARD_SHARE = 0.8  # of what is credited: with less to gain the rest is run packet by packet
 SHORTEST_CHUNK, LONGEST_CHUNK = 512, 1 << 17  # packet-hops solved ahead at once
 BOUNDED_CHUNKS = 1 << 13, 1 << 21  # at level bounded: after an interrupt, and after a pause that none came before
@@ -129,7 +130,8 @@ def walk(s, w, d, table):
             p.budget -= 1
             if p.budget < 0:
                 return RUNNING
-            if p.guard and p.executed > p.guard and p.executed > GUARD_SHARE * p.credited:
+            spent = p.executed + p.words_moved // WORDS_PER_HOP
+            if p.guard and spent > p.guard and spent > GUARD_SHARE * p.credited:
                 return GUARD
             code = choose(s, w, d, table)
             if code != SOLVING:

@@ -8,6 +8,7 @@ from sim.packet import state as packet_memory
 from sim.packet.layout import PFC_FIXED, PFC_OFF
 from sim.packet.state import records
 from sim.wormhole import layout
+from sim.wormhole.eviction import MOST_WORDS, forget
 from sim.wormhole.columns import WORD_BYTES, flow_columns
 from sim.wormhole.layout import Wormhole
 from sim.wormhole.loop import PACKETS, SHORTEST_CHUNK
@@ -129,6 +130,7 @@ def _adopt(w: Wormhole, memo: Memo) -> Wormhole:
         known = getattr(memo, name)
         grown[name] = _longer(name, known, max(FIRST[name], known.size + known.size // 4 + FIRST[name]))
         row[key] = known.size
+    np.maximum(grown["outcome"]["uses"], 1, out=grown["outcome"]["uses"])  # whoever plays them did not find them
     return w._replace(**grown)
 
 
@@ -176,10 +178,12 @@ def _fill_index(name, index, table, mask) -> None:
         index[j] = i
 
 
-def make_room(w: Wormhole, state, ready: int):
+def make_room(w: Wormhole, state, most_words: int = MOST_WORDS):
     """Grow whatever the next step might find too small; returns the new (w, state)."""
     row = w.p[0]
     row["capacity_packets"] = state.packet.size
+    if row["arena_end"] + row["need_words"] > max(w.arena.size, most_words) and row["arena_end"] > most_words // 2:
+        w = forget(w)
     need = {
         "arena": row["arena_end"] + row["need_words"], "lists": row["lists_end"] + row["need_lists"],
         "part": row["live_parts"] + row["need_items"], "heap": row["heap"] + row["need_items"], "state": row["states"] + row["need_items"],
@@ -193,7 +197,7 @@ def make_room(w: Wormhole, state, ready: int):
     for name, count in need.items():
         old = getattr(w, name)
         if count > old.size:
-            changes[name] = _longer(name, old, max(2 * old.size, int(count)))
+            changes[name] = _longer(name, old, max(min(2 * old.size, most_words) if name == "arena" else 2 * old.size, int(count)))
     if "part" in changes:
         old = w.part.size
         links = np.arange(old + 1, changes["part"].size + 1)

@@ -138,4 +138,9 @@ def log_episode(w, a, until, hit):
         E.hit = hit
         E.flows = A.flows
         E.ports = A.ports
+        O = w.outcome[A.outcome]
+        E.hops = O.hops
+        E.skipped = O.skipped
+        E.skip_from = O.skip_from
+        E.skipped_ps = O.skipped_ps
         p.episodes += 1

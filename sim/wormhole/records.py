@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim.wormhole.layout import FORGOTTEN
 from sim.wormhole.pattern import NOT_READ, read_patterns
 
 MOST_EPISODES = 500_000  # the first ones are kept
@@ -56,10 +57,12 @@ def make_records(w, state) -> Records:
     count = int(w.p[0]["episodes"])
     log = w.episode[: min(count, MOST_EPISODES)]
     seen, first, visits = np.unique(log["state"], return_index=True, return_counts=True)
+    known = seen != FORGOTTEN
+    seen, first, visits = seen[known], first[known], visits[known]
     most = np.sort(np.argsort(-visits, kind="stable")[:MOST_STATES])
     wanted = most[np.argsort(first[most], kind="stable")]  # in order of appearance, so that patterns are
     numbers, words, left = read_patterns(w, state, seen[wanted])
-    of_state = np.full(int(w.p[0]["states"]) + 1, NOT_READ, np.int64)
+    of_state = np.full(int(w.p[0]["states"]) + 1, NOT_READ, np.int64)  # the last entry is for what was forgotten
     of_state[seen[wanted]] = numbers
     episodes = _episodes(w, log, of_state, words)
     left_of = dict(zip(seen[wanted].tolist(), left, strict=True))
@@ -75,19 +78,19 @@ def make_records(w, state) -> Records:
 
 
 def _episodes(w, log, of_state, words) -> np.ndarray:
-    found, outcome = np.zeros(len(log), EPISODE), w.outcome[log["outcome"]]
+    found = np.zeros(len(log), EPISODE)
     replayed = log["hit"] > 0
     lasted = log["to_ps"] - log["from_ps"]
-    skipped = np.where(replayed, 0, np.minimum(outcome["skipped_ps"], lasted))
+    skipped = np.where(replayed, 0, np.minimum(log["skipped_ps"], lasted))
     pattern = of_state[log["state"]]
     ports = np.append([int(some[1]) for some in words], 0).astype(np.int64)
     found["partition_id"], found["start_ps"], found["end_ps"], found["replayed"] = log["part"], log["from_ps"], log["to_ps"], replayed
     found["skipped_ps"] = skipped
-    found["skipped_from_ps"] = np.where(skipped > 0, log["from_ps"] + np.minimum(outcome["skip_from"], lasted - skipped), -1)
+    found["skipped_from_ps"] = np.where(skipped > 0, log["from_ps"] + np.minimum(log["skip_from"], lasted - skipped), -1)
     found["pattern_id"], found["flows"] = pattern, log["flows"]
     found["ports"] = np.where(pattern == NOT_READ, log["ports"], ports[pattern])
-    found["packet_hops"] = outcome["hops"] + outcome["skipped"]
-    found["executed_hops"] = np.where(replayed, 0, outcome["hops"])
+    found["packet_hops"] = log["hops"] + log["skipped"]
+    found["executed_hops"] = np.where(replayed, 0, log["hops"])
     return found
 
 
@@ -128,7 +131,7 @@ def _rates(w, payload, log, which, left_of, patterns) -> list:
     order = np.lexsort((lasted, which))
     last = order[np.flatnonzero(np.append(np.diff(which[order]) != 0, True))] if len(order) else order
     found = [np.zeros(0)] * patterns
-    for episode in last[which[last] != NOT_READ].tolist():
+    for episode in last[(which[last] != NOT_READ) & (log["outcome"][last] != FORGOTTEN)].tolist():
         outcome = w.outcome[log["outcome"][episode]]
         at = int(outcome["at"])
         at += 2 + int(w.arena[at]) + int(w.arena[at + 1])
