@@ -17,7 +17,7 @@ SORTS = {
     "Mean length": ("mean_length_s", False),
 }
 TABLES = {"Flows": pattern_graphs.flows_table, "Shared ports": pattern_graphs.shared_table, "Pairs": pattern_graphs.pairs_table}
-TABLE_PX = 340
+TABLE_PX, ROW_PX = 340, 35
 CHOSEN, SORT, SHOWN = "pattern chosen", "pattern sort", "patterns shown"
 
 
@@ -140,7 +140,7 @@ def tables(result, pattern_id: int) -> None:
     )
     table = TABLES[which](result, pattern_id)
     if len(table):
-        st.dataframe(table, hide_index=True, width="stretch", height=TABLE_PX)
+        st.dataframe(table, hide_index=True, width="stretch", height=min(TABLE_PX, ROW_PX * (len(table) + 1) + 3))
         st.caption("Flows are numbered in order of start, ports by first use: a pattern stands for every set of flows and ports that looks like it.")
     else:
         st.caption("A lone flow: it shares no port with another.")

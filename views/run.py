@@ -145,11 +145,13 @@ def headline(result) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(page.PAGES["timeline"], label="See who waits for whom", icon=":material/view_timeline:")
         st.page_link(page.PAGES["network"], label="See where it is congested", icon=":material/hub:")
-    with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        modes.choose("run")
-        if st.button("Run again", icon=":material/replay:", disabled=draft.scenario_or_none() is None):
-            session.start_run(draft.titled())
-            st.rerun()
+    modes.choose("run", run_again)
+
+
+def run_again() -> None:
+    if st.button("Run again", icon=":material/replay:", disabled=draft.scenario_or_none() is None):
+        session.start_run(draft.titled())
+        st.rerun()
 
 
 def of_hops(summary: dict) -> str:

@@ -42,7 +42,8 @@ def main() -> None:
     )
     st.caption(
         f"One row per rank{': computing above, sending below' if result.dag.n_tasks else ' that sends'}. "
-        "Outlined steps are on the critical path, which the top row shows whole. Where tasks are too short to see, a colour's height is its share of the time. "
+        "Outlined steps are on the critical path, which has a row of its own above. "
+        "Where tasks are too short to see, a colour's height is its share of the time. "
         "Drag to zoom, double-click to zoom out, click a flow to look at it."
         + HOW_TOLD * (len(result.episodes) > 0)
     )

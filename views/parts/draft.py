@@ -12,6 +12,7 @@ from sim.scenario_cluster import SIZES_USED_BY
 FIRST_PRESET = "incast-16"
 PRESET = "preset"  # key of the widget that chooses one
 WIDGET = "field:"  # prefix of the widget keys that show a key of the draft
+OPTIONAL = ("transport", "simulation")  # sections that mean the same empty and left out
 TRAINING = {"model": {"name": "gpt-7b"}, "parallelism": {"tp": 8, "pp": 2}}
 TRAFFIC = {"traffic": {"pattern": "incast", "flow_bytes": 1_000_000}}
 
@@ -72,9 +73,13 @@ def get(key: str):
 def put(key: str, value) -> None:
     """Set a dotted key; None returns it to its default."""
     section, _, name = key.partition(".")
+    if value is None and name not in data().get(section, {}):
+        return
     part = data().setdefault(section, {})
     if value is None:
-        part.pop(name, None)
+        part.pop(name)
+        if not part and section in OPTIONAL:
+            del data()[section]
     else:
         part[name] = value
     if key == "cluster.topology":

@@ -28,11 +28,13 @@ def choices(name: str) -> tuple[str, ...]:
     return tuple(choice for choice in describe(FIELDS[name])[1] if name == "mode" or choice in BUILT_LEVELS)
 
 
-def choose(place: str) -> None:
-    """The controls; a choice of one is no control but a sentence."""
+def choose(place: str, action=None) -> None:
+    """The controls, and what `action` draws beside them; a choice of one is no control but a sentence."""
     with st.container(horizontal=True, vertical_alignment="center"):
         mode = _control("mode", NAMES, place)
         level = _control("level", LEVELS, place) if mode == "wormhole" else None
+        if action is not None:
+            action()
         st.caption(MEANING[mode] + (f" {LEVEL_MEANING[level]}" if level else ""))
 
 
