@@ -6,7 +6,7 @@ that nobody refers to any more go, and all joins, which are quickly put together
 
 import numpy as np
 
-from sim.wormhole.layout import ACTIVE, FORGOTTEN, Wormhole
+from sim.wormhole.layout import ACTIVE, BOUNDED, FORGOTTEN, Wormhole
 
 MOST_WORDS = 48 << 20  # of the arena: 384 MB
 WORTH_KEEPING = 2  # uses since the last time
@@ -47,7 +47,11 @@ def forget(w: Wormhole) -> Wormhole:
     for outcome, ats in zip(fresh_outcomes, blocks, strict=True):
         _move(arena, outcome, ats, states, new_state)
     _chain(fresh_outcomes)
-    if row["probing"]:
+    if row["level"] == BOUNDED and row["solving"] >= 0:
+        moved = arena.copy(int(row["samples_at"]), int(row["arena_end"] - row["samples_at"]))  # a probe's anchor lies behind the samples
+        row["anchor"] += moved - row["samples_at"]
+        row["samples_at"] = moved
+    elif row["probing"]:
         row["anchor"] = arena.copy(int(row["anchor"]), int(row["arena_end"] - row["anchor"]))
     w.part["state"][w.part["next"] == ACTIVE] = new_state[parts["state"]]
     w.part["outcome"][w.part["next"] == ACTIVE] = np.where(parts["outcome"] >= 0, new_outcome[parts["outcome"]], -1)

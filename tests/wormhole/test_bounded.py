@@ -68,6 +68,16 @@ def test_estimates_are_the_same_however_the_run_is_sliced():
     assert whole.fct_err_ps.tolist() == sliced.fct_err_ps.tolist()
 
 
+def test_samples_outlive_that_the_memo_forgets():
+    data = incast("timely", 1, flow_bytes=30_000_000)
+    forgetful, other = (
+        runs.finish(WormholeSimulation(case_of(Scenario.from_data(data)), level="bounded", replay=False, most_words=words), 7_001)
+        for words in (1 << 16, 1 << 24)
+    )
+    assert forgetful.hole.p[0]["jumps"] > 0
+    assert fct_ps(forgetful).tolist() == fct_ps(other).tolist()
+
+
 def test_what_hops_are_credited_is_what_the_bytes_need():
     _, _, sim = both("dctcp", 2)
     assert sim.hole.p[0]["jumps"] > 0
