@@ -108,6 +108,11 @@ def press(page, name):
     page.get_by_role("button", name=name, exact=True).click()
 
 
+def choose_mode(page, name):
+    page.get_by_role("radio", name=name, exact=True).click()
+    settled(page)
+
+
 def settled(page):
     """Wait until the script has run to its end."""
     page.wait_for_timeout(300)
@@ -125,7 +130,7 @@ def test_first_result_in_two_clicks(address, browse):
     page.goto(address)
     press(page, "Run")
     page.get_by_text("Iteration time").wait_for(timeout=LONG_MS)
-    assert page.get_by_test_id("stMetricValue").count() == 8
+    assert page.get_by_test_id("stMetricValue").count() == 12  # eight of the network, four of where the answer came from
     page.locator(".js-plotly-plot").first.wait_for()
 
 
@@ -135,6 +140,7 @@ def test_cancel_one_finish_one_scrub_and_share(address, browse):
     choose(page, "GPT-7B on 64 GPUs")
     page.get_by_text("Memory of each GPU").wait_for()
     page.locator(".js-plotly-plot").nth(2).wait_for()
+    choose_mode(page, "Packet")
     press(page, "Run")
     page.get_by_test_id("stProgress").wait_for()
     page.get_by_text(re.compile(r"Simulating every packet: \d+ %")).wait_for(timeout=LONG_MS)
@@ -173,11 +179,41 @@ def test_cancel_one_finish_one_scrub_and_share(address, browse):
     assert other.get_by_test_id("stMetricValue").first.inner_text() == time_shown
 
 
+def test_what_was_simulated_what_repeats_and_whether_it_is_right(address, browse):
+    page = browse()
+    page.goto(address)
+    choose(page, "A small GPT on two servers")
+    settled(page)
+    press(page, "Run")
+    page.get_by_text("Where the answer came from").wait_for(timeout=LONG_MS)
+    go(page, "Partitions")
+    page.get_by_text("Only the dark stretches were simulated").wait_for()
+    click_a_lane(page)
+
+    go(page, "Conflict patterns")
+    page.get_by_role("button", name="Look closer").nth(1).click()
+    settled(page)
+    page.get_by_role("radio", name="Pairs").click()
+    with page.expect_download() as told:
+        press(page, "Download GraphML")
+    assert "<graphml" in Path(told.value.path()).read_text("utf-8")
+    page.get_by_role("button", name=re.compile("^See it on the network at ")).click()
+    page.get_by_role("heading", name="Partitions", exact=True).wait_for()
+    settled(page)
+
+    go(page, "Accuracy")
+    press(page, "Run flow and packet mode beside it")
+    page.get_by_text("Identical: start and end of").wait_for(timeout=LONG_MS)
+    press(page, "Switch replay and skip off, one at a time")
+    page.get_by_text("Replay, skip, or both").wait_for(timeout=LONG_MS)
+
+
 def test_a_page_loaded_anew_during_a_run_shows_it_again(address, browse):
     page = browse()
     page.goto(address)
     choose(page, "GPT-7B on 64 GPUs")
     settled(page)
+    choose_mode(page, "Packet")
     press(page, "Run")
     progress = page.get_by_text(re.compile(r"Simulating every packet: [1-9]\d* %"))
     progress.wait_for(timeout=LONG_MS)
@@ -216,6 +252,24 @@ def click_a_port(page):
         if page.get_by_role("heading", name=re.compile("^Port ")).inner_text() != before:
             return
     pytest.fail(f"clicks on ports left the page at {before!r}")
+
+
+def click_a_lane(page):
+    """Click the bar of a partition; its ports are those on the network below."""
+    settled(page)
+    chosen = page.get_by_role("combobox", name=re.compile("^Partition ")).input_value()
+    middles = page.evaluate(
+        """[...document.querySelectorAll('.js-plotly-plot')[0].querySelectorAll('.barlayer .trace.bars path')]
+           .map(bar => bar.getBoundingClientRect()).filter(box => box.width > 3)
+           .map(box => [box.x + box.width / 2, box.y + box.height / 2])"""
+    )
+    for x, y in middles[::-1][:30]:
+        page.mouse.move(x - 1, y)
+        page.mouse.click(x, y)
+        page.wait_for_timeout(700)
+        if page.get_by_role("combobox", name=re.compile("^Partition ")).input_value() != chosen:
+            return
+    pytest.fail(f"clicks on lanes left the page at {chosen!r}")
 
 
 def port_trace(page):
@@ -258,7 +312,7 @@ def test_no_page_is_wider_than_its_window_or_shows_an_error(address, browse, wid
     page.goto(address)
     press(page, "Run")
     page.get_by_text("Iteration time").wait_for(timeout=LONG_MS)
-    for name in ("Timeline", "Network", "Build", "Run"):
+    for name in ("Timeline", "Network", "Partitions", "Conflict patterns", "Accuracy", "Build", "Run"):
         menu = page.get_by_test_id("stExpandSidebarButton")
         if width < 700 and menu.count():
             menu.click()

@@ -42,6 +42,10 @@ def gantt(
     scale, unit = style.time_unit(result.end_s)
     row_of = {rank: row for row, rank in enumerate(ranks)}
     figure = go.Figure()
+    names, top = ["critical path"] + [(labels or {}).get(rank, f"rank {rank}") for rank in ranks], PATH_ROW
+    if len(result.episodes):
+        add_how_strip(figure, result.episodes, window_s, HOW_ROW, PATH_LANE[1], scale)
+        names, top = ["network"] + names, HOW_ROW
     for kind in _known_first(found["kind"].unique()):
         _add_bars(figure, found[found["kind"] == kind], kind, row_of, scale)
     spots = _spots(found)
@@ -52,10 +56,6 @@ def gantt(
     if len(path):
         _add_strip(figure, path, window_s, scale)
         _add_outlines(figure, path, spots, row_of, scale)
-    names, top = ["critical path"] + [(labels or {}).get(rank, f"rank {rank}") for rank in ranks], PATH_ROW
-    if len(result.episodes):
-        add_how_strip(figure, result.episodes, window_s, HOW_ROW, PATH_LANE[1], scale)
-        names, top = ["network"] + names, HOW_ROW
     style.apply(figure, 90 + ROW_PX * len(names), x_title=f"time ({unit})")
     figure.update_yaxes(
         tickvals=list(range(top, len(ranks))),

@@ -10,6 +10,7 @@ from views.parts.words import fine_share
 
 STRETCHES = 240
 LEAST = 0.25  # of the strip's height, where anything at all was simulated
+LAST = 2000  # rank in the legend; others have 1000
 ORDER = ("simulated", "replayed", "skipped")  # from below
 
 
@@ -46,7 +47,7 @@ def add_how_strip(figure: go.Figure, episodes: pd.DataFrame, window_s: tuple[flo
             go.Bar(
                 orientation="h", y=row + half - 2 * half * (low + heights[how] / 2)[here], width=2 * half * heights[how][here],
                 base=edges[here] / scale, x=np.diff(edges)[here] / scale, name=how, marker=dict(color=palette.HOW[how], line_width=0),
-                hoverinfo="text", textposition="none", customdata=np.full(len(here), -1).tolist(),
+                hoverinfo="text", textposition="none", legendrank=LAST, customdata=np.full(len(here), -1).tolist(),
                 hovertext=[f"<b>{how}</b>: {fine_share(share)} of what was under way in this stretch" for share in shares[how][here]],
             )
         )  # fmt: skip
