@@ -6,11 +6,12 @@ from sim.accuracy import speedup_cpu, worked_s
 from views.figures import compare
 from views.figures.hops import hop_bars, parts_of
 from views.figures.style import CONFIG
-from views.parts import comparison, metrics, page, preview, trials
+from views.parts import comparison, level_trials, metrics, modes, page, preview, trials
 from views.parts.palette import MODES
 from views.parts.words import fine_share, plural, roughly, show_time
 
 POLL_S = 0.25
+PERCENT_COLUMNS = ("mean_error", "max_error", "iteration_error", "error_bar_coverage", "simulated")
 LITTLE = 1.5  # a speed-up below is explained
 STATES = {"waiting": "waits for its turn", "compiling": "compiling the kernel", "building": "building", "running": "running"}
 
@@ -34,7 +35,7 @@ def main() -> None:
         flows(found)
         cost(found)
     ablation(result)
-    levels()
+    levels(result)
 
 
 def begin(result, found) -> None:
@@ -52,6 +53,10 @@ def begin(result, found) -> None:
         if parts and st.button("Switch replay and skip off, one at a time", icon=":material/tune:"):
             trials.desk().begin(result.scenario.digest(), parts)
             st.rerun()
+        by_level = level_trials.runs(result) if comparison.levels_offered() and not len(level_trials.table(result)) else []
+        if by_level and st.button("Compare levels by controller", icon=":material/stacked_bar_chart:", help=f"{len(by_level)} runs, packet mode among them"):
+            trials.desk().begin(result.scenario.digest(), by_level)
+            st.rerun()
 
 
 @st.fragment(run_every=POLL_S)
@@ -61,14 +66,15 @@ def watch() -> None:
     if not desk.busy:
         st.rerun()
     for trial in desk.trials:
+        name = comparison.label(trial.name)
         progress = None if trial.job is None else trial.job.progress
         if trial.result is not None:
-            st.progress(1.0, text=f"{comparison.LABELS[trial.name]}: done in {show_time(trial.result.summary['wall_s'])}")
+            st.progress(1.0, text=f"{name}: done in {show_time(trial.result.summary['wall_s'])}")
         elif progress is None or trial.state != "running":
-            st.progress(0.0, text=f"{comparison.LABELS[trial.name]}: {STATES.get(trial.state, 'ending')} …")
+            st.progress(0.0, text=f"{name}: {STATES.get(trial.state, 'ending')} …")
         else:
             left = "" if progress.eta_s is None else f", {roughly(progress.eta_s)} left"
-            st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{comparison.LABELS[trial.name]}: {100 * progress.fraction:.0f} %{left}")
+            st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{name}: {100 * progress.fraction:.0f} %{left}")
     st.button("Cancel", icon=":material/stop:", help="Stop these runs; the result they are compared with stays", on_click=desk.cancel)
 
 
@@ -151,13 +157,28 @@ def ablation(result) -> None:
     )
 
 
-def levels() -> None:
-    """What there is of the levels of trust."""
+def levels(result) -> None:
+    """What there is of the levels of trust, by controller."""
     if not comparison.levels_offered():
         st.caption(
-            "Level: exact only. Levels bounded (error bars) and paper (conflict graph with rates as key) are not built yet, "
+            "Level: exact only. Levels bounded (error bars) and paper (conflict graph with rates as key) are not offered yet, "
             "so that there are no levels to compare."
         )
+        return
+    table = level_trials.table(result)
+    if not len(table):
+        return
+    st.subheader("Levels, by controller", anchor=False)
+    st.plotly_chart(compare.levels(table), config=CONFIG, key="levels", alt="Speed-up and mean error of each level and controller")
+    st.caption(
+        f"The same traffic under each controller, at the levels that there are ({', '.join(modes.choices('level'))}): "
+        "further up is faster, further left is nearer to packet mode."
+    )
+    percent = st.column_config.NumberColumn(format="percent")
+    st.dataframe(
+        table, hide_index=True, width="stretch",
+        column_config={**dict.fromkeys(PERCENT_COLUMNS, percent), "speedup": st.column_config.NumberColumn(format="%.1f ×")},
+    )  # fmt: skip
 
 
 

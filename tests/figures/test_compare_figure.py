@@ -1,9 +1,10 @@
 """Modes compared: equal runs lie on the diagonal, errors are told in per cent, costs on a logarithmic axis."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from views.figures.compare import POINTS, costs, errors, scatter
+from views.figures.compare import POINTS, costs, errors, levels, scatter
 from views.parts import palette
 
 
@@ -52,3 +53,11 @@ def test_nothing_finished_is_said():
 def test_costs_name_their_seconds():
     figure = costs({"Packet": 30.0, "Wormhole": 0.05}, {"Packet": "#000000", "Wormhole": "#111111"})
     assert list(figure.data[0].text) == ["30.0 s", "50.0 ms"] and figure.layout.xaxis.type == "log"
+
+
+def test_each_level_has_its_mark_and_each_controller_its_name():
+    rows = [("DCQCN", "exact", 0.0, 20.0), ("DCQCN", "bounded", 0.01, 400.0), ("HPCC", "exact", 0.0, 1.1)]
+    figure = levels(pd.DataFrame(rows, columns=["controller", "level", "mean_error", "speedup"]))
+    assert [trace.name for trace in figure.data] == ["exact", "bounded"]
+    assert list(figure.data[0].text) == ["DCQCN", "HPCC"] and list(figure.data[1].x) == [1.0]
+    assert figure.data[0].marker.symbol != figure.data[1].marker.symbol

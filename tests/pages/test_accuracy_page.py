@@ -6,6 +6,7 @@ import time
 import pytest
 
 from tests.pages.app_under_test import ScriptedJob, go, press, run_now
+from views.parts import modes
 
 
 @pytest.fixture
@@ -107,3 +108,15 @@ def test_a_partial_result_is_not_compared(app):
     run_now(app, stop_after=0.3)
     go(app, "accuracy")
     assert any("went to its end" in info.value for info in app.info)
+
+
+def test_levels_are_compared_by_controller_once_there_are_several(accuracy, monkeypatch):
+    assert any(caption.value.startswith("Level: exact only") for caption in accuracy.caption) == (len(modes.BUILT_LEVELS) == 1)
+    monkeypatch.setattr(modes, "BUILT_LEVELS", ("exact", "bounded"))
+    accuracy.run()
+    made = run_all(accuracy, "Compare levels by controller", 15)
+    assert made[:3] == [("packet", {}), ("wormhole", {"level": "exact"}), ("wormhole", {"level": "bounded"})]
+    table = accuracy.dataframe[0].value
+    assert table["controller"].unique().tolist() == ["DCQCN", "HPCC", "TIMELY", "DCTCP", "Swift"]
+    assert table["mean_error"].max() == 0 and table["simulated"].tolist() == [0.1] * 10
+    assert len(accuracy.get("plotly_chart")) == 1 and "Compare levels by controller" not in [button.label for button in accuracy.button]

@@ -11,6 +11,7 @@ from views.parts.words import show_time
 POINTS = 3000  # of a scatter; the extremes of the error are always kept
 PAIR_PX = 360  # height of charts that stand side by side
 SYMBOLS = {"wormhole": "circle-open", "flow": "x-thin", "packet": "circle"}
+LEVEL_SYMBOLS = {"exact": "circle", "bounded": "square", "paper": "x"}
 LABELS = {"wormhole": "wormhole", "flow": "flow level", "packet": "packet"}
 
 
@@ -107,4 +108,26 @@ def costs(rows: dict[str, float], colours: dict[str, str]) -> go.Figure:
     ticks = [tick for tick in style.log_ticks(low, high) if low <= tick <= high]
     figure.update_xaxes(type="log", range=[np.log10(low), np.log10(high)], tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
     figure.update_yaxes(autorange="reversed", showgrid=False)
+    return figure
+
+
+def levels(table) -> go.Figure:
+    """Speed-up against mean error of completion times, a mark per controller and level; exact ones lie on the left edge."""
+    figure = go.Figure()
+    for level, part in table.groupby("level", sort=False):
+        figure.add_trace(
+            go.Scatter(
+                x=100 * part["mean_error"], y=part["speedup"], mode="markers+text", name=level, text=part["controller"], textposition="top center",
+                marker=dict(color=palette.MODES["wormhole"], size=11, symbol=LEVEL_SYMBOLS.get(level, "diamond")), hoverinfo="text",
+                hovertext=[
+                    f"{name}, level {level}<br>mean error {100 * error:.3g} %<br>{gain:.3g} times faster than packet mode"
+                    for name, error, gain in zip(part["controller"], part["mean_error"], part["speedup"], strict=True)
+                ],
+            )
+        )  # fmt: skip
+    style.apply(figure, 340, x_title="mean error of completion times (%)", y_title="speed-up over packet mode")
+    figure.update_xaxes(range=[-0.06 * max(1.0, 100 * table["mean_error"].max()), 1.15 * max(1.0, 100 * table["mean_error"].max())])
+    low, high = max(1e-2, table["speedup"].min() / 2), table["speedup"].max() * 3
+    ticks = [tick for tick in style.log_ticks(low, high) if low <= tick <= high]
+    figure.update_yaxes(type="log", range=[np.log10(low), np.log10(high)], tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
     return figure

@@ -1,7 +1,7 @@
 """One scenario in several modes: which runs are needed, which are there, and in words how far they are apart."""
 
 from sim.accuracy import differing, fct_error, rtt_nrmse
-from views.parts import modes, trials
+from views.parts import level_trials, modes, trials
 from views.parts.labels import labelled
 from views.parts.trials import Trial
 from views.parts.words import show_count
@@ -49,12 +49,17 @@ def results(result) -> dict:
     return {mode: one for mode, one in found.items() if one is not None}
 
 
+def label(name: str) -> str:
+    """How a trial is called on the page."""
+    return level_trials.label(name) or LABELS[name]
+
+
 def failures(result) -> list[str]:
     """A line for each run that failed."""
     desk = trials.desk()
     if desk.of != result.scenario.digest():
         return []
-    return [f"{LABELS[trial.name]}: {labelled(trial.job.error)}" for trial in desk.trials if trial.state == "failed"]
+    return [f"{label(trial.name)}: {labelled(trial.job.error)}" for trial in desk.trials if trial.state == "failed"]
 
 
 def differences(one, packet) -> str:
