@@ -11,7 +11,10 @@ from views.parts.words import plural, show_bytes, show_count, show_rate, show_sh
 
 CHOSEN_FLOW, WINDOW = "timeline flow", "timeline window"
 CANDIDATES = 200
-HOW_TOLD = " The row “network” is dark where flows had to be simulated packet by packet, lighter where they were replayed or skipped."
+HOW_TOLD = (
+    " The row “network” is dark where any flow had to be simulated packet by packet (never too thin to be seen; hover for the share), "
+    "lighter where all were replayed or skipped."
+)
 WORK = ("forward", "backward", "TP")  # what a stage does with each micro-batch
 
 
