@@ -48,6 +48,8 @@ def main() -> None:
 def prepare(result, episodes) -> None:
     """Choices made for another run are forgotten; the first look is at the episode with most packet-hops."""
     if st.session_state.get("partitions of") is result.raw and CHOSEN in st.session_state:
+        if st.session_state[MOMENT] is None:
+            st.session_state[MOMENT] = records.middle_of(result, st.session_state[CHOSEN])
         return
     st.session_state["partitions of"] = result.raw
     st.session_state.pop(WINDOW, None)
@@ -71,8 +73,9 @@ def headline(result) -> None:
 def _clicked() -> None:
     for point in st.session_state["lanes"]["selection"]["points"]:
         if point.get("customdata") is not None:
-            st.session_state[CHOSEN] = int(point["customdata"])
-            st.session_state[MOMENT] = None  # within its life
+            number, middle_s = point["customdata"]
+            st.session_state[CHOSEN] = int(number)
+            st.session_state[MOMENT] = middle_s if middle_s >= 0 else None  # somewhere within its life
             return
 
 
@@ -111,9 +114,7 @@ def at_the_moment(result) -> None:
 
 
 def choose_moment(result) -> float:
-    """Seconds; a click on a lane puts it into the middle of that partition's life."""
-    if st.session_state[MOMENT] is None:
-        st.session_state[MOMENT] = records.middle_of(result, st.session_state[CHOSEN])
+    """Seconds; a click on a lane puts it into the stretch that was clicked, or into the longest of that partition."""
     scale, unit = time_unit(result.end_s)
     st.session_state["moment slider"] = min(st.session_state[MOMENT] / scale, result.end_s / scale)
     st.slider(

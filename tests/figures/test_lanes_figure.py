@@ -55,7 +55,8 @@ def test_the_work_is_drawn_last_and_in_the_colours_of_the_palette():
     assert [trace.marker.color for trace in bars] == [palette.HOW[trace.name] for trace in bars]
     assert (shown, total) == (3, 3) and figure.layout.xaxis.title.text == "time (µs)"
     assert any(trace.name == "chosen partition" for trace in figure.data) and len(figure.layout.shapes) == 1
-    assert {0, 4, 8} <= set(bars[2].customdata)
+    assert {0, 4, 8} == {int(number) for number, _ in bars[2].customdata}
+    assert [0, 5e-6] in np.asarray(bars[0].customdata).tolist()
 
 
 @pytest.mark.parametrize("window", [(5e-5, 6e-5), (-2.0, -1.0)])

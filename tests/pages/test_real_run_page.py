@@ -26,7 +26,7 @@ def wait_for_result(app):
 
 
 @pytest.mark.parametrize("preset", ["incast-16", "gpt-small-16", "link-failure"])
-def test_run_timeline_and_network_of_a_real_run(preset):
+def test_all_pages_of_a_real_run(preset):
     app = opened()
     widget(app.selectbox, "Preset").select(preset).run()
     press(app, "Run")
@@ -35,3 +35,9 @@ def test_run_timeline_and_network_of_a_real_run(preset):
     assert "flows finished" in " ".join(caption.value for caption in app.caption)
     assert len(go(app, "timeline").get("plotly_chart")) == 2
     assert len(go(app, "network").get("plotly_chart")) == 2
+    assert len(go(app, "partitions").get("plotly_chart")) == 2
+    assert any("no lanes for that" in caption.value for caption in app.caption) == (preset == "link-failure")
+    assert len(go(app, "patterns").get("plotly_chart")) >= 2 and len(app.dataframe) == 1
+    press(go(app, "accuracy"), "Run flow and packet mode beside it")
+    wait_for_result(app)
+    assert "Identical" in app.success[0].value and len(app.get("plotly_chart")) == 4

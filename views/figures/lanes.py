@@ -21,7 +21,7 @@ def lanes(
     at_s: float | None = None,
     order: str = BUSIEST,
 ) -> tuple[go.Figure, int, int]:
-    """(figure, lanes shown, lanes in all). A bar's customdata is its partition; `at_s` is the moment marked by a line."""
+    """(figure, lanes shown, lanes in all). A bar's customdata is its partition and its middle; `at_s` is the moment marked by a line."""
     bars, total = lane_bars(episodes, window_s, order)
     if not len(bars):
         return style.empty("nothing was under way in this time"), 0, 0
@@ -54,10 +54,15 @@ def _add_bars(figure: go.Figure, part: pd.DataFrame, how: str, scale: float) -> 
         go.Bar(
             orientation="h", y=part["row"], width=LANE, base=part["start_s"] / scale, x=(part["end_s"] - part["start_s"]) / scale,
             name=how, marker=dict(color=colour, line=dict(color=colour, width=outline)),
-            customdata=part["partition_id"].tolist(), hoverinfo="text", textposition="none",
+            customdata=np.stack([part["partition_id"], _middles(part)], axis=1).tolist(), hoverinfo="text", textposition="none",
             hovertext=[_hover(*values) for values in part.drop(columns="row").itertuples(index=False, name=None)],
         )
     )  # fmt: skip
+
+
+def _middles(part: pd.DataFrame) -> np.ndarray:
+    """Seconds: the middle of each bar, -1 of one that is joined of several, where it may be in another partition's life."""
+    return np.where(part["count"] == 1, (part["start_s"] + part["end_s"]) / 2, -1.0)
 
 
 def _hover(how, start_s, end_s, partition_id, count, flows, ports, packet_hops) -> str:
