@@ -18,7 +18,7 @@ LEVELS = {
     "bounded": "statistically steady stretches are skipped too, with an error bar on every flow",
     "paper": "the published method: conflict graphs with rates as keys",
 }
-BUILT_LEVELS = ("exact",)
+BUILT_LEVELS = ("exact", "bounded")
 
 
 def refuse_unknown(mode: str, level: str = "exact") -> None:
@@ -53,4 +53,4 @@ def make_simulation(
         return FlowLevel(work)
     if isinstance(memo, str):
         memo = None if memo == "none" else Database(memo)
-    return WormholeSimulation(work, replay=replay, skip=skip, memo=memo)
+    return WormholeSimulation(work, replay=replay, skip=skip, memo=memo, level=level)

@@ -16,11 +16,12 @@ from sim.wormhole.eviction import MOST_WORDS
 from sim.wormhole.layout import BOUNDED, EXACT, STATISTICS
 from sim.wormhole.loop import GUARD, HALTED, HALTING, LOADING, NEED_ROOM, PACKETS
 from sim.wormhole.memo import namespace
-from sim.wormhole.memory import learnt, make_room, make_wormhole, port_classes
+from sim.wormhole.memory import LARGE, learnt, make_room, make_wormhole, port_classes
 from sim.wormhole.records import Records, make_records
 
 WALKS = 20_000  # instants between two looks at the outside world
 LEVELS = {"exact": EXACT, "bounded": BOUNDED}
+LEAST_TRIED_HOPS, TRIED_SHARE = 300_000, 0.05  # before a run in which hardly anything repeats goes on packet by packet
 NO_BINS = 62  # shift of a time series that has one bin
 
 
@@ -30,17 +31,18 @@ class WormholeSimulation(Simulation):
     `replay`: known outcomes are played back; `skip`: exactly periodic stretches are skipped. A clock of
     whole nanoseconds keeps the ancestry of every event, so that nothing recurs: there the packets are run.
     `level`: "exact", or "bounded", which besides jumps over what is steady in the mean only, with an error bar (`fct_err_ps`).
+    `guard`: packet-hops tried before a run in which hardly anything repeats goes on packet by packet.
     `memo`: a `sim.wormhole.memo.Store` or `sim.wormhole.database.Database` to begin with and, by `keep()`, to add to.
     """
 
     mode, level = "wormhole", "exact"
 
-    def __init__(self, scenario, *, replay=True, skip=True, record=True, guard=300_000, memo=None, level="exact", most_words=MOST_WORDS):
+    def __init__(self, scenario, *, replay=True, skip=True, record=True, guard=None, memo=None, level="exact", most_words=MOST_WORDS, large=LARGE):
         if level not in LEVELS:
             raise RunError(f"{level!r} is not a level: {did_you_mean(level, LEVELS)}")
         self.level = level
         self.most_words = most_words
-        self.options = dict(replay=replay, skip=skip, record=record, guard=guard, level=LEVELS[level])
+        self.options = dict(replay=replay, skip=skip, record=record, guard=guard, large=large, level=LEVELS[level])
         self.memo = memo if replay and level == "exact" else None  # what is estimated serves this run only
         super().__init__(scenario)
         self._why_packets = "with a clock of whole nanoseconds no state recurs" if self.case.settings.whole_ns else "a link changes"
@@ -51,6 +53,8 @@ class WormholeSimulation(Simulation):
         if self.case.settings.whole_ns or self._starts_with_a_fault():
             return super()._make_memory()
         state = self._make_state(bins=1, bin_shift=NO_BINS)
+        if self.options["guard"] is None:
+            self.options["guard"] = max(LEAST_TRIED_HOPS, int(TRIED_SHARE * self.case.packet_hops))
         known = None
         if self.memo is not None:
             self.namespace = namespace(self.case.settings, int(state.g[0]["hops_max"]))

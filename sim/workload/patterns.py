@@ -36,8 +36,10 @@ def all_to_all(hosts: int, flow_bytes: int) -> Flows:
 def explicit(src, dst, n_bytes, start_ps) -> tuple[Flows, np.ndarray]:
     """Given flows sorted by start, and int64[F]: where each stood in the list."""
     order = np.argsort(start_ps, kind="stable")
+    sorted_ps = np.asarray(start_ps)[order]
+    draw_key = np.arange(len(order)) - np.searchsorted(sorted_ps, sorted_ps)  # what starts again later draws alike
     flows = Flows.of(
         np.asarray(src)[order], np.asarray(dst)[order], np.asarray(n_bytes)[order], FlowKind.TRAFFIC,
-        draw_key=np.arange(len(order)), start_ps=np.asarray(start_ps)[order],
+        draw_key=draw_key, start_ps=sorted_ps,
     )  # fmt: skip
     return flows, order

@@ -33,6 +33,11 @@ def default_path() -> Path:
     return CACHE_DIRECTORY.parent / FILE_NAME
 
 
+def _layout_of(base) -> tuple[int, int]:
+    """Whose file this is, and in which layout; (0, 0) if nobody has said so yet."""
+    return base.execute("PRAGMA application_id").fetchone()[0], base.execute("PRAGMA user_version").fetchone()[0]
+
+
 def pack(memo: Memo) -> bytes:
     """One memo as bytes: lengths, then arrays with equal bytes of their words side by side, compressed."""
     parts = [np.array([memo.classes.shape[0], memo.classes.shape[1], *(len(getattr(memo, name)) for name in DTYPES)], np.int64).tobytes()]
@@ -102,13 +107,14 @@ class Database:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         base = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)
         try:
-            found = base.execute("PRAGMA application_id").fetchone()[0], base.execute("PRAGMA user_version").fetchone()[0]
-            if found == (0, 0) and not base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                base.execute("PRAGMA journal_mode = WAL")
-                base.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                base.execute(f"PRAGMA user_version = {LAYOUT}")
-                base.execute("CREATE TABLE IF NOT EXISTS memo (name TEXT PRIMARY KEY, used REAL, outcomes INT, digest TEXT, data BLOB)")
-            elif found != (APPLICATION_ID, LAYOUT):
+            if _layout_of(base) == (0, 0):
+                base.execute("BEGIN IMMEDIATE")
+                if _layout_of(base) == (0, 0) and not base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                    base.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                    base.execute(f"PRAGMA user_version = {LAYOUT}")
+                    base.execute("CREATE TABLE memo (name TEXT PRIMARY KEY, used REAL, outcomes INT, digest TEXT, data BLOB)")
+                base.execute("COMMIT")
+            if _layout_of(base) != (APPLICATION_ID, LAYOUT):
                 raise ValueError(f"it is no memo database of layout {LAYOUT}")
         except BaseException:
             base.close()
@@ -153,8 +159,7 @@ class Database:
         aside = self.path.with_name(f"{self.path.name}.aside-{os.getpid()}-{time.time_ns()}")
         try:
             os.replace(self.path, aside)
-            for extra in ("-wal", "-shm"):
-                Path(f"{self.path}{extra}").unlink(missing_ok=True)
+            Path(f"{self.path}-journal").unlink(missing_ok=True)
             warnings.warn(f"{self.path} cannot be used ({problem}); it is set aside as {aside.name}, a new one is begun", stacklevel=4)
         except OSError:
             warnings.warn(f"{self.path} cannot be used ({problem}); this run remembers nothing", stacklevel=4)

@@ -7,7 +7,7 @@ from sim.player.loop import FINISHED, LIMIT, STALLED, handle_instant, start_read
 from sim.rows import bundle_of, rows_of
 from sim.wormhole.loop import NEED_ROOM, PACKETS, SOLVING, after_packets, walk
 from sim.wormhole.room import has_room
-from sim.wormhole.solve import solve_stop
+from sim.wormhole.solve import pause_after, solve_stop
 
 
 @entry
@@ -48,12 +48,12 @@ def drive(s, d, w, table, limit, hop_limit):
                 return RUNNING
             stop = solve_stop(s, w)
             if p.probing == 0 and p.solve_until == NEVER:
-                hops = min(hop_limit, p.hops_before + p.chunk + 1)
+                hops = min(hop_limit, p.hops_before + pause_after(w) + 1)
         status = advance(s, stop, hops)
         if status == NEED_PACKETS:
             return NEED_PACKETS
         if not packets:
-            after_packets(s, w, table, status)
+            after_packets(s, w, d, table, status)
         elif g.events > 0 or (status == IDLE and stop == timer + 1 and g.now == timer + 1):
             handle_instant(s, d, g.now - 1)
         elif status == IDLE:

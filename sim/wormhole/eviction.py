@@ -54,14 +54,19 @@ def forget(w: Wormhole) -> Wormhole:
     elif row["probing"]:
         row["anchor"] = arena.copy(int(row["anchor"]), int(row["arena_end"] - row["anchor"]))
     w.part["state"][w.part["next"] == ACTIVE] = new_state[parts["state"]]
-    w.part["outcome"][w.part["next"] == ACTIVE] = np.where(parts["outcome"] >= 0, new_outcome[parts["outcome"]], -1)
+    w.part["outcome"][w.part["next"] == ACTIVE] = _renumbered(parts["outcome"], new_outcome)
     log = w.episode[: int(row["episodes"])]
     for name, new in (("state", new_state), ("outcome", new_outcome)):
-        log[name] = np.where(log[name] == FORGOTTEN, FORGOTTEN, new[log[name]])
+        log[name] = _renumbered(log[name], new)
     row["states"], row["outcomes"], row["joins"], row["arena_end"] = len(fresh_states), len(kept), 0, arena.end
     w.state[: len(fresh_states)], w.outcome[: len(kept)] = fresh_states, fresh_outcomes
     none = np.full(4, -1, np.int32)
     return w._replace(arena=arena.words, state_index=none, edge_index=none.copy(), join_index=none.copy())
+
+
+def _renumbered(numbers, new) -> np.ndarray:
+    """New numbers; what has none (-1) stays so."""
+    return np.append(new, -1)[numbers]
 
 
 def _blocks(arena, outcome) -> list[int]:
@@ -82,7 +87,7 @@ def _move(arena: _Arena, outcome, blocks, states, new_state) -> None:
         arena.words[to] = new_state[int(old[at])]
         moved.append(to)
     at = int(outcome["at"])
-    to = arena.copy(at, 2 + len(blocks) + int(old[at]) + 4 * flows + 7 * ports)
+    to = arena.copy(at, 2 + len(blocks) + 2 * int(old[at]) + 4 * flows + 7 * ports)
     arena.words[to + 2 : to + 2 + len(moved)] = moved
     outcome["at"], outcome["uses"], outcome["state"] = to, 0, new_state[int(outcome["state"])]
 

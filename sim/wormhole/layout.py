@@ -12,7 +12,7 @@ import numpy as np
 PART = np.dtype(
     [
         ("state", "i8"), ("began", "i8"), ("next_at", "i8"), ("outcome", "i8"), ("flows_at", "i8"), ("flows", "i4"), ("ports", "i4"),
-        ("ports_at", "i8"), ("stamp", "i8"), ("id", "i8"), ("next", "i4"), ("touched", "i4"),
+        ("ports_at", "i8"), ("stamp", "i8"), ("id", "i8"), ("next", "i4"), ("touched", "i4"), ("told", "i8"),
     ]
 )  # fmt: skip
 FLOW = np.dtype([("order", "i8"), ("base", "i8"), ("sends", "i8"), ("root", "i4"), ("pad", "i4"), ("variance", "f8"), ("pace", "f8")])
@@ -51,7 +51,7 @@ JOIN = np.dtype([("at", "i8"), ("words", "i8"), ("hash", "i8"), ("state", "i8"),
 TMP = np.dtype(
     [
         ("slot", "i4"), ("local", "i4"), ("port", "i4"), ("root", "i4"), ("ready", "i4"), ("fresh", "i4"), ("touched", "i4"), ("loaded", "i4"),
-        ("member", "i4"), ("group", "i4"), ("old", "i4"), ("merged", "i4"), ("owner", "i4"), ("new_port", "i4"), ("joined", "i4"), ("pad", "i4"), ("block", "i8"), ("start", "i8"), ("of_flow", "i8"),
+        ("member", "i4"), ("group", "i4"), ("event_dt", "i8"), ("event", "i8"), ("old", "i4"), ("merged", "i4"), ("owner", "i4"), ("new_port", "i4"), ("joined", "i4"), ("pad", "i4"), ("block", "i8"), ("start", "i8"), ("of_flow", "i8"),
         ("of_port", "i8", (8,)), ("four", "i8", (4,)),
     ]
 )  # fmt: skip
@@ -106,7 +106,7 @@ P = np.dtype(
         ("timeouts", "i8"), ("retransmits", "i8"), ("last_event", "i8"), ("limit", "i8"), ("budget", "i8"), ("live_words", "i8"),
         ("live_lists", "i8"), ("live_flows", "i8"), ("live_parts", "i8"),
         ("new_mark", "i8"), ("new_ports", "i8"), ("merged", "i8"), ("join_hash", "i8"), ("join_slot", "i8"), ("need_words", "i8"), ("need_lists", "i8"), ("need_items", "i8"), ("need_packets", "i8"), ("capacity_packets", "i8"),
-        ("guard", "i8"), ("words_moved", "i8"), ("chunk", "i8"), ("probe_pause", "i8"), ("interrupted", "i8"), ("halt_parts", "i8"),
+        ("guard", "i8"), ("words_moved", "i8"), ("pending", "i8"), ("first_look", "i8"), ("chunk", "i8"), ("probe_pause", "i8"), ("logged", "i8"), ("linger", "i8"), ("large", "i8"), ("interrupted", "i8"), ("halt_parts", "i8"),
         ("fresh_hops", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"),
         # level bounded
         ("level", "i8"), ("samples_at", "i8"), ("sample_at", "i8"), ("sample_step", "i8"), ("sample_count", "i8"), ("sample_losses", "i8"),

@@ -13,17 +13,18 @@ from sim.player.loop import FINISHED, LIMIT, STALLED, finish, pop_time
 from sim.wormhole.join import group_ready, join_group, take_ready
 from sim.wormhole.layout import ACTIVE, ADVANCE, BOUNDED, EVENT, EXACT, PAUSE_POINT
 from sim.wormhole.load import load_state
-from sim.wormhole.outcome import MAIN, find_outcome, play_outcome
+from sim.wormhole.outcome import MAIN, await_event, find_outcome, play_outcome, tell_events
 from sim.wormhole.partition import end_part, next_part, pop_part, push_part
 from sim.wormhole.room import has_room
-from sim.wormhole.solve import begin_solve, conclude
+from sim.wormhole.solve import WORDS_PER_HOP, begin_solve, conclude, log_events, pause_after
 from sim.wormhole.statistical import sample
 from sim.wormhole.steady_state import probe
 
 SOLVING, NEED_ROOM, GUARD, HALTED = 20, 21, 22, 23
 CHOOSE, ADVANCING, JOINING, SETTLING, HALTING, LOADING, PACKETS = range(7)
-WORDS_PER_HOP = 8  # that can be put, hashed or loaded in the time of a packet-hop
-GUARD_SHARE = 0.8  # of what is credited: with less to gain the rest is run packet by packet
+GUARD_SHARE = 0.8  # of the packet-hops credited: with less to gain the rest is run packet by packet
+LOSS_SHARE = 1.3  # with more spent than that, it is given up at the first look
+HOPS_PER_SOLVE = 40  # what loading and emptying cost besides
 SHORTEST_CHUNK, LONGEST_CHUNK = 512, 1 << 17  # packet-hops solved ahead at once
 BOUNDED_CHUNKS = 1 << 13, 1 << 21  # at level bounded: after an interrupt, and after a pause that none came before
 
@@ -37,7 +38,10 @@ def handle_instant_of_parts(w, d):
         pop_part(w)
         if p.level == BOUNDED and w.outcome[w.part[a].outcome].kind == PAUSE_POINT:
             p.chunk = BOUNDED_CHUNKS[1]
-        play_outcome(w, d, a, w.part[a].outcome)
+        if tell_events(w, d, a):
+            await_event(w, a)
+        else:
+            play_outcome(w, d, a, w.part[a].outcome)
     while d.p[0].heap > 0 and d.heap[0].at <= p.now:
         code = pop_time(d)
         finish(d, code >> 2, code & 3, p.now)
@@ -75,6 +79,9 @@ def bring_to_now(s, w, d, table, a):
     if A.began == p.now:
         return True
     o = find_outcome(w, table, a, p.now - A.began)
+    if A.outcome >= 0 and w.outcome[A.outcome].uses == 0:
+        p.pending -= w.outcome[A.outcome].hops
+        A.outcome = -1
     if o < 0:
         p.misses += 1
         begin_solve(s, w, table, a, p.now - A.began)
@@ -95,8 +102,8 @@ def settle(s, w, table, a):
         return False
     A.outcome = o
     if w.outcome[o].dt < NEVER:
-        A.next_at = A.began + w.outcome[o].dt
-        push_part(w, A.next_at, a)
+        A.told = 0
+        await_event(w, a)
     return True
 
 
@@ -120,6 +127,16 @@ def load_all(s, w, d, table):
 
 
 @called
+def is_lost_labour(w):
+    """Whether going on packet by packet costs less: too little of what is credited is replayed or skipped, or too much is put into words."""
+    p = w.p[0]
+    spent = p.executed + p.words_moved // WORDS_PER_HOP + HOPS_PER_SOLVE * (p.solves + p.join_misses)
+    if spent > p.first_look and spent > LOSS_SHARE * (p.credited + p.pending):
+        return True
+    return spent > p.guard and spent > GUARD_SHARE * p.credited
+
+
+@called
 def walk(s, w, d, table):
     """Move along the graph of states until packets are needed (SOLVING) or nothing more can be done here."""
     p = w.p[0]
@@ -130,8 +147,7 @@ def walk(s, w, d, table):
             p.budget -= 1
             if p.budget < 0:
                 return RUNNING
-            spent = p.executed + p.words_moved // WORDS_PER_HOP
-            if p.guard and spent > p.guard and spent > GUARD_SHARE * p.credited:
+            if p.guard and is_lost_labour(w):
                 return GUARD
             code = choose(s, w, d, table)
             if code != SOLVING:
@@ -182,24 +198,40 @@ def walk(s, w, d, table):
 
 
 @called
-def after_packets(s, w, table, status):
+def stop_probing(w):
+    """A flow has ended within the episode: nothing recurs any more in what is left of it."""
+    p = w.p[0]
+    if p.probing:
+        p.arena_end = p.anchor
+        p.probing = 0
+    p.probe_at = NEVER
+
+
+@called
+def after_packets(s, w, d, table, status):
     """Packets have been simulated for the solved partition: see whether its outcome is known, or whether it has become periodic."""
     p = w.p[0]
     g = s.g[0]
     if status == NEED_PACKETS:
         return
     kind = int64(-1)
-    if g.events > 0 or (status == IDLE and p.solve_until == NEVER and g.in_wheel + g.in_far == 0):
-        kind = int64(EVENT)
-    elif p.solve_until < NEVER:
+    if p.solve_until < NEVER:
         if g.now - 1 - p.reference + p.skipped_ps >= p.solve_until:
             kind = int64(ADVANCE)
-    elif p.probing == 0 and g.packet_hops - p.hops_before > p.chunk:
+        elif g.events > 0:
+            stop_probing(w)
+            return
+    elif g.events > 0:
+        if log_events(s, w, d, p.solving):
+            stop_probing(w)
+            return
+        kind = int64(EVENT)
+    elif status == IDLE and g.in_wheel + g.in_far == 0:
+        kind = int64(EVENT)
+    elif p.probing == 0 and g.packet_hops - p.hops_before > pause_after(w):
         kind = int64(PAUSE_POINT)
     if kind >= 0:
-        if p.probing:
-            p.arena_end = p.anchor
-            p.probing = 0
+        stop_probing(w)
         if p.level == BOUNDED:
             p.arena_end = p.samples_at
         conclude(s, w, table, kind)

@@ -18,6 +18,8 @@ CLASS_FIELDS = (
     "rate_bps", "delay_ps", "kmin_bytes", "kmax_bytes", "pmax", "loss", "up", "headroom_bytes", "xoff_bytes", "xon_bytes", "is_nic", "shift",
 )  # fmt: skip
 BOUNDED_GUARD = 16  # level bounded needs longer to show whether it gains
+LEAST_LOOK_HOPS, LOOK_SHARE = 30_000, 0.03  # what may be spent in vain before a run goes on packet by packet
+LARGE = 32  # flows: the outcome of so large a partition may cover several events
 START = np.int64(10**9)  # ps on the scratch clock, so that nothing loaded lies before time 0
 FIRST = dict(
     arena=1 << 17,
@@ -77,7 +79,7 @@ def _array(name, count):
 
 
 def make_wormhole(
-    state, case, used_ports, *, replay=True, skip=True, packets=False, bins=2, bin_shift=20, guard=300_000, record=True,
+    state, case, used_ports, *, replay=True, skip=True, packets=False, bins=2, bin_shift=20, guard=300_000, record=True, large=LARGE,
     level=layout.EXACT,
     memo=None, classes=None,
 ) -> Wormhole:
@@ -103,6 +105,8 @@ def make_wormhole(
         row["guard"] = guard * BOUNDED_GUARD
     row["by_link"] = settings.pfc != PFC_OFF
     row["by_node"] = settings.pfc != PFC_FIXED and bool((state.node["buffered"] > 0).any())
+    row["large"] = large
+    row["first_look"] = guard if level else min(guard, max(LEAST_LOOK_HOPS, int(LOOK_SHARE * case.packet_hops)))
     row["use_memo"], row["use_skip"], row["record"] = replay, skip, record
     row["timed"] = controller in ("timely", "swift")
     row["has_loss"] = has_loss

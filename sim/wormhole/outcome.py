@@ -6,7 +6,7 @@ from sim.jit import called, kernel
 from sim.packet.loop import halve_bins
 from sim.player.loop import finish
 from sim.wormhole.layout import BOUNDED
-from sim.wormhole.partition import end_part, form_part, log_episode, own_ports
+from sim.wormhole.partition import end_part, form_part, log_episode, own_ports, push_part
 
 PACE_PACKETS = 64  # with fewer a flow's pace is not told
 MAIN = int64(-1)  # the offset of an outcome that nothing interrupts
@@ -119,6 +119,36 @@ def note_errors(w, a, at, dt, variance):
 
 
 @called
+def await_event(w, a):
+    """Look at partition `a` again when its outcome has the next event, or ends."""
+    A = w.part[a]
+    O = w.outcome[A.outcome]
+    dt = O.dt
+    if A.told < w.arena[O.at]:
+        dt = w.arena[O.at + 2 + w.arena[O.at + 1] + 2 * A.told]
+    A.next_at = A.began + dt
+    push_part(w, A.next_at, a)
+
+
+@called
+def tell_events(w, d, a):
+    """Tell the player what partition `a` reports at this instant, unless its outcome ends now (False)."""
+    p = w.p[0]
+    A = w.part[a]
+    O = w.outcome[A.outcome]
+    dt = p.now - A.began
+    if dt >= O.dt:
+        return False
+    first = O.at + 2 + w.arena[O.at + 1]
+    while A.told < w.arena[O.at] and w.arena[first + 2 * A.told] == dt:
+        x = w.arena[first + 2 * A.told + 1]
+        A.told += 1
+        finish(d, d.p[0].tasks + int64(w.lists[A.flows_at + (x >> 2)]), x & 3, p.now)
+    p.last_event = p.now
+    return True
+
+
+@called
 def play_outcome(w, d, a, o):
     """Partition `a` has lived through outcome `o`: credit its flows and ports, tell the player, go on from what it leaves."""
     p = w.p[0]
@@ -142,6 +172,7 @@ def play_outcome(w, d, a, o):
         p.hits += 1
         p.replayed += O.hops + O.skipped
     else:
+        p.pending -= O.hops if O.offset == MAIN else 0
         p.fresh_hops += O.hops
         p.skipped_hops += O.skipped
     O.uses += 1
@@ -151,14 +182,14 @@ def play_outcome(w, d, a, o):
     blocks = at + 2
     at = blocks + comps
     first_event = at
-    at += events
+    at += 2 * events
     if p.level == BOUNDED:
         note_errors(w, a, at, O.dt, O.variance)
     for j in range(A.flows):
         f = int64(w.lists[A.flows_at + j])
         w.flow[f].base += w.arena[at]
         w.flow[f].sends += w.arena[at + 1]
-        if d.flow[f].acked < 0:
+        if d.flow[f].acked < 0 or d.flow[f].acked > A.began:
             d.flow[f].marks += w.arena[at + 2]
             d.flow[f].retransmits += w.arena[at + 3]
         at += PER_FLOW
@@ -178,6 +209,7 @@ def play_outcome(w, d, a, o):
     flows_at = A.flows_at
     ports_at = A.ports_at
     ident = A.id
+    told = A.told if O.offset == MAIN else events
     end_part(w, a)  # its record may be taken by what follows
     for c in range(comps):
         at = w.arena[blocks + c]
@@ -198,8 +230,8 @@ def play_outcome(w, d, a, o):
         own_ports(w, b)
     if comps > 1:
         p.splits += 1
-    for j in range(events):
-        x = w.arena[first_event + j]
+    for j in range(told, events):
+        x = w.arena[first_event + 2 * j + 1]
         f = int64(w.lists[flows_at + (x >> 2)])
         finish(d, d.p[0].tasks + f, x & 3, now)
     if events > 0:

@@ -79,6 +79,7 @@ def form_part(w, state, flows, ports, now):
     A.outcome = -1
     A.stamp += 1
     A.touched = -1
+    A.told = 0
     A.flows = flows
     A.ports = ports
     A.flows_at = p.lists_end

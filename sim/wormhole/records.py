@@ -134,7 +134,7 @@ def _rates(w, payload, log, which, left_of, patterns) -> list:
     for episode in last[(which[last] != NOT_READ) & (log["outcome"][last] != FORGOTTEN)].tolist():
         outcome = w.outcome[log["outcome"][episode]]
         at = int(outcome["at"])
-        at += 2 + int(w.arena[at]) + int(w.arena[at + 1])
+        at += 2 + 2 * int(w.arena[at]) + int(w.arena[at + 1])
         flows = int(log["flows"][episode])
         sends = w.arena[at + 1 : at + 4 * flows : 4]
         sent_bytes = np.minimum(sends * payload, left_of[int(log["state"][episode])])

@@ -14,6 +14,8 @@ from sim.wormhole.samples import begin_sampling
 from sim.wormhole.steady_state import begin_probing, next_instant
 from sim.wormhole.unload import unload
 
+WORDS_PER_HOP = 8  # that can be put, hashed or loaded in the time of a packet-hop
+LINGER_HOPS_PER_WORD = 2  # so that words take at most a fifth of the time
 FAR_AHEAD_PS = int64(1) << int64(44)  # 17 s: how far an uninterrupted partition is looked at in one go
 
 
@@ -44,6 +46,10 @@ def begin_solve(s, w, table, a, until):
     p.retransmits_before = g.retransmits
     p.timeouts_before = g.timeouts
     p.solves += 1
+    p.logged = 0
+    p.linger = LINGER_HOPS_PER_WORD * w.state[A.state].words
+    for j in range(p.slots):
+        w.tmp[w.tmp[j].slot].local = j
     begin_probing(s, w)
     p.sample_at = NEVER
     p.variance = 0.0
@@ -157,14 +163,49 @@ def put_draw_keys(w, table, a):
         put(w, w.flow[f].sends)
 
 
+@kernel
+def pause_after(w):
+    """Packet-hops after which a partition that has no event is put into words, to lose less if something enters."""
+    p = w.p[0]
+    if p.logged > 0:
+        return p.linger
+    return max(p.chunk, p.linger) if p.slots >= p.large else p.chunk
+
+
 @called
-def put_changes(s, w, a, t):
-    """What the instant reports, and what flows and ports of partition `a` have done."""
+def log_events(s, w, d, a):
+    """Note what this instant reports; whether the partition may be solved on past it.
+
+    A large partition whose flows end one by one would be put into words as often as it has flows. So its
+    outcome covers several events, unless a flow waits for one of them, until the packets cost as much as the words.
+    """
+    p = w.p[0]
     g = s.g[0]
     A = w.part[a]
+    on = p.slots >= p.large and not p.has_loss and g.active_flows > 0 and g.packet_hops - p.hops_before < p.linger
     for j in range(g.events):
         E = s.events[j]
-        put(w, (int64(w.tmp[E.event_slot].local) << 2) + (ACKED_NOW if E.event_kind == ACKED else END))
+        local = int64(w.tmp[E.event_slot].local)
+        what = ACKED_NOW if E.event_kind == ACKED else END
+        w.tmp[p.logged].event_dt = g.now - 1 - p.reference + p.skipped_ps
+        w.tmp[p.logged].event = (local << 2) + what
+        p.logged += 1
+        N = d.node[d.p[0].tasks + w.lists[A.flows_at + local]]
+        lo = N.acked_from if what == ACKED_NOW else N.done_from
+        hi = N.acked_to if what == ACKED_NOW else N.acked_from
+        for m in range(lo, hi):
+            if d.successors[m] >= d.p[0].tasks:
+                on = False
+    return on
+
+
+@called
+def put_changes(s, w, a, t):
+    """The events that were logged, and what flows and ports of partition `a` have done."""
+    A = w.part[a]
+    for j in range(w.p[0].logged):
+        put(w, w.tmp[j].event_dt)
+        put(w, w.tmp[j].event)
     for j in range(A.flows):
         F = s.flow[w.tmp[j].old]
         f = int64(w.lists[A.flows_at + j])
@@ -197,7 +238,7 @@ def conclude(s, w, table, kind):
     o = keep_outcome(w, A.state, p.solve_until if kind == ADVANCE else MAIN)
     O = w.outcome[o]
     O.kind = kind
-    O.dt = NEVER if kind == EVENT and g.events == 0 else t - p.reference + p.skipped_ps
+    O.dt = NEVER if kind == EVENT and p.logged == 0 else t - p.reference + p.skipped_ps
     O.hops = g.packet_hops - p.hops_before
     O.skipped = p.skipped
     O.data_packets = g.data_packets - p.data_before + p.skipped_data
@@ -212,6 +253,7 @@ def conclude(s, w, table, kind):
     O.periods = p.periods
     O.variance = p.variance
     p.executed += O.hops
+    p.pending += O.hops if kind != ADVANCE else 0
     if g.draws != p.draws_before:
         O.drew = p.arena_end
         put_draw_keys(w, table, a)
@@ -224,7 +266,7 @@ def conclude(s, w, table, kind):
             w.tmp[comps].block = keep_component(s, w, int64(w.tmp[r].group), t)
             comps += 1
     O.at = p.arena_end
-    put(w, int64(g.events))
+    put(w, p.logged)
     put(w, comps)
     for c in range(comps):
         put(w, w.tmp[c].block)

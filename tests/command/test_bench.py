@@ -39,6 +39,18 @@ def test_build_reports_each_step(sim):
     assert all(0 < case[step] < 5 for step in ("network_s", "dag_s", "routes_s", "total_s"))
 
 
+def test_orchestrate_counts_an_interrupt_per_entry_and_exit_and_runs_no_packet(sim):
+    (case,) = sim("bench", "orchestrate", "--case", "lone-2k", "--json", "-").json()["cases"]
+    assert (case["flows"], case["interrupts"], case["executed_packet_hops"]) == (2000, 4000, 0)
+    assert case["us_per_interrupt_cpu"] > 0
+
+
+def test_wormhole_compares_with_packet_mode(sim):
+    (case,) = sim("bench", "wormhole", "--case", "gpt-small-16", "--json", "-").json()["cases"]
+    assert case["packet_hops"] == 6_550_240 and case["executed_share"] < 0.01
+    assert case["gain_cold"] == case["packet_cpu_s"] / case["cold_cpu_s"]
+
+
 def test_a_table_is_printed(sim):
     lines = sim("bench", "build", "--case", "incast-16").out.splitlines()
     assert lines[0].startswith("case") and lines[1].startswith("incast-16") and len(lines) == 2
@@ -46,8 +58,7 @@ def test_a_table_is_printed(sim):
 
 def test_what_cannot_be_measured_is_refused(sim):
     for arguments, line in (
-        (["orchestrate"], "bench orchestrate: is not built yet; what works: bench packet, bench build"),
-        (["pocket"], "bench pocket: is not known; what works: bench packet, bench build"),
+        (["pocket"], "bench pocket: is not known; what works: bench packet, bench orchestrate, bench build, bench wormhole"),
         (["packet", "--case", "incast"], "--case incast: did you mean 'incast-16'?"),
     ):
         done = sim("bench", *arguments)

@@ -6,11 +6,13 @@ from hypothesis import strategies as st
 
 from sim.case import case_of
 from sim.errors import ScenarioError
+from sim.preset import load_preset
 from sim.scenario import Scenario
+from sim.wormhole.memo import Store
 from sim.wormhole_simulation import WormholeSimulation
 from tests.walls import runs
 from tests.walls.random_scenarios import scenarios
-from tests.walls.runs import arrays, differences, finish
+from tests.walls.runs import EVERY_CONTROLLER, arrays, differences, finish
 
 NO_GUARD = 1 << 60
 CURVES = "series_"  # episodes' bytes are spread evenly over the time bins
@@ -34,11 +36,63 @@ def compare(data, budget=runs.ENOUGH, **options):
 
 
 @settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(scenarios(), st.sampled_from(((True, True), (True, False), (False, True))))
-def test_any_scenario_equals_packet_mode(data, switches):
+@given(scenarios(), st.sampled_from(((True, True), (True, False), (False, True))), st.sampled_from((2, 32)))
+def test_any_scenario_equals_packet_mode(data, switches, large):
     replay, skip = switches
     try:
-        different, _ = compare(data, replay=replay, skip=skip)
+        different, _ = compare(data, replay=replay, skip=skip, large=large)
     except ScenarioError:
         assume(False)
     assert different == {}
+
+
+SMALL_PRESETS = ("incast-16", "incast-16-hpcc", "gpt-small-16", "gpt-small-16-slow-link", "fat-tree-ring", "leaf-spine-oversubscribed", "link-failure", "parallel-links")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALL_PRESETS)
+def test_presets_equal_packet_mode(name):
+    different, _ = compare(load_preset(name).model_dump(mode="json"))
+    assert different == {}
+
+
+@pytest.mark.parametrize("controller", EVERY_CONTROLLER)
+@pytest.mark.parametrize("pfc", [{"pfc": "fixed", "pfc_xoff_kb": 12.0}, {"pfc": "off", "buffer_mb": 0.05}])
+def test_contended_fabrics_equal_packet_mode(controller, pfc):
+    for large in (8, 1000):
+        different, _ = compare(runs.fabric(controller, 30_000, ecn_kmin_kb=5.0, ecn_kmax_kb=20.0, **pfc), large=large)
+        assert different == {}
+
+
+@pytest.mark.parametrize("controller", EVERY_CONTROLLER)
+def test_training_equals_packet_mode(controller):
+    data = runs.training()
+    different, found = compare({**data, "transport": {"congestion_control": controller}})
+    assert different == {}
+    assert found.kernel_counters()["packet_hops"]["replayed"] > 0
+
+
+@pytest.mark.parametrize("at_us", [0.5, 1.0, 4.19808, 5.0, 6.3, 8.39616, 20.0, 60.0])
+def test_an_entry_at_any_moment(at_us):
+    """Inside a transient, a periodic stretch, a replay, and at the very instant of a completion: flow 2 enters beside two twins."""
+    twins = [{"src": 0, "dst": 4, "bytes": 400_000}, {"src": 1, "dst": 5, "bytes": 400_000, "start_us": 50.0}]
+    late = {"src": 2, "dst": 4, "bytes": 5_000, "start_us": at_us}
+    data = {**runs.fabric(pattern="flows"), "traffic": {"pattern": "flows", "flows": [*twins, late]}}
+    for budget in (runs.ENOUGH, 50):
+        different, _ = compare(data, budget)
+        assert different == {}
+
+
+def test_what_is_forgotten_is_found_out_again():
+    data = runs.training()
+    packet = finish(runs.simulation(data)).result().raw.acked_ps.tolist()
+    assert wormhole(data, most_words=1 << 12).result().raw.acked_ps.tolist() == packet
+
+
+def test_a_memo_serves_the_next_run_and_changes_no_bit():
+    store, found = Store(), []
+    for _ in range(2):
+        sim = wormhole(runs.training(), memo=store)
+        sim.keep()
+        found.append((arrays(sim)["acked_ps"].tolist(), sim.kernel_counters()["packet_hops"]))
+    assert found[0][0] == found[1][0]
+    assert found[0][1]["executed"] > 0 and found[1][1]["executed"] == 0

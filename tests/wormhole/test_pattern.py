@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sim.modes import make_simulation
 from sim.scenario import Scenario
 from sim.wormhole.pattern import NOT_READ, Pattern, pattern_of, read_patterns
+from sim.wormhole_simulation import WormholeSimulation
 from tests.walls import runs
 from tests.wormhole.twins import finished, lone, twin_incasts
 
@@ -27,7 +27,7 @@ def read_all(sim):
 def test_every_word_of_every_state_is_accounted_for(name):
     given = {"congestion_control": name if name in runs.EVERY_CONTROLLER else "dcqcn", **TRANSPORTS[name]}
     data = runs.fabric(flow_bytes=30_000, **{"controller": given.pop("congestion_control"), **given})
-    sim = runs.finish(make_simulation(Scenario.from_data(data), "wormhole"), 20_000)
+    sim = runs.finish(WormholeSimulation(Scenario.from_data(data), large=1000), 20_000)
     (numbers, words, left), known = read_all(sim)
     assert known > 5 and (numbers != NOT_READ).all() and len(words) == len(set(map(bytes, words))) == numbers.max() + 1
     flows = sim.hole.state["flows"][:known]
