@@ -60,13 +60,14 @@ def prepare(result, episodes) -> None:
 
 def headline(result) -> None:
     counted, hops = result.summary["partitions"], result.summary["packet_hops"]
+    simulated = hops["executed"] / max(1, hops["executed"] + hops["replayed"] + hops["skipped"])
     metrics.row(
         "partitions",
         ("Partitions formed", show_count(counted["formed"]), "Sets of flows that share ports; each is simulated apart from all others"),
         ("Merges", show_count(counted["merges"]), "A flow that began joined sets that were apart"),
         ("Splits", show_count(counted["splits"]), "A flow that ended left sets that no longer touch"),
         ("Largest", plural(counted["max_flows"], "flow"), "Most flows that ever depended on each other"),
-        ("Simulated", fine_share(hops["executed"] / max(1, hops["total"])), f"Of {show_count(hops['total'])} packet-hops"),
+        ("Simulated", fine_share(simulated), f"Of {show_count(hops['total'])} packet-hops"),
     )  # fmt: skip
 
 

@@ -171,18 +171,19 @@ def origin(result) -> None:
     if summary["mode"] != "wormhole" or not hops["total"]:
         return
     st.subheader("Where the answer came from", anchor=False)
-    parts = parts_of(hops)
-    total = max(1, sum(parts.values()))
+    parts, exact = parts_of(hops), summary["level"] == "exact"
+    total, steady = max(1, sum(parts.values())), " to the bit" if exact else ", or are steady on average"
     metrics.row(
         "origin",
         ("Simulated", fine_share(parts["simulated"] / total), f"{show_count(parts['simulated'])} packet-hops, one by one"),
         ("Replayed", fine_share(parts["replayed"] / total), f"{show_count(parts['replayed'])} packet-hops: a state that was met before has the same future"),
-        ("Skipped", fine_share(parts["skipped"] / total), f"{show_count(parts['skipped'])} packet-hops of stretches that repeat to the bit"),
+        ("Skipped", fine_share(parts["skipped"] / total), f"{show_count(parts['skipped'])} packet-hops of stretches that repeat{steady}"),
         ("States remembered", show_count(memo["patterns"]), f"Met again {plural(memo['hits'], 'time')}, {show_bytes(memo['bytes'])} of memory"),
         border=True,
     )  # fmt: skip
     st.plotly_chart(hop_bars({"run": parts}, alone=True), config=CONFIG, key="hops", alt="Packet-hops simulated, replayed and skipped, as shares")
-    st.caption("All packet-hops of the run by how they came about: the less is simulated, the shorter the wait. All three give the same bits as packet mode.")
+    told = "All three give the same bits as packet mode." if exact else f"Level {summary['level']}: not the same bits as packet mode, see Accuracy."
+    st.caption(f"All packet-hops of the run by how they came about: the less is simulated, the shorter the wait. {told}")
     with st.container(horizontal=True):
         st.page_link(page.PAGES["partitions"], label="See when what was skipped", icon=":material/view_week:")
         st.page_link(page.PAGES["patterns"], label="See what repeats", icon=":material/schema:")

@@ -55,9 +55,10 @@ def test_costs_name_their_seconds():
     assert list(figure.data[0].text) == ["30.0 s", "50.0 ms"] and figure.layout.xaxis.type == "log"
 
 
-def test_each_level_has_its_mark_and_each_controller_its_name():
+def test_each_controller_has_a_bar_for_each_level():
     rows = [("DCQCN", "exact", 0.0, 20.0), ("DCQCN", "bounded", 0.01, 400.0), ("HPCC", "exact", 0.0, 1.1)]
     figure = levels(pd.DataFrame(rows, columns=["controller", "level", "mean_error", "speedup"]))
-    assert [trace.name for trace in figure.data] == ["exact", "bounded"]
-    assert list(figure.data[0].text) == ["DCQCN", "HPCC"] and list(figure.data[1].x) == [1.0]
-    assert figure.data[0].marker.symbol != figure.data[1].marker.symbol
+    assert [trace.name for trace in figure.data] == ["level exact", "level bounded"]
+    assert list(figure.data[0].y) == ["DCQCN", "HPCC"] and list(figure.data[1].x) == [1.0]
+    assert figure.data[1].text[0] == "1 %, speed-up 400 ×"
+    assert figure.data[0].marker.color == palette.LEVELS["exact"]

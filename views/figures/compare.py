@@ -6,12 +6,11 @@ import plotly.graph_objects as go
 from views.figures import style
 from views.figures.completion import decimated_distribution
 from views.parts import palette
-from views.parts.words import show_time
+from views.parts.words import show_time, times
 
 POINTS = 3000  # of a scatter; the extremes of the error are always kept
 PAIR_PX = 360  # height of charts that stand side by side
 SYMBOLS = {"wormhole": "circle-open", "flow": "x-thin", "packet": "circle"}
-LEVEL_SYMBOLS = {"exact": "circle", "bounded": "square", "paper": "x"}
 LABELS = {"wormhole": "wormhole", "flow": "flow level", "packet": "packet"}
 
 
@@ -112,22 +111,19 @@ def costs(rows: dict[str, float], colours: dict[str, str]) -> go.Figure:
 
 
 def levels(table) -> go.Figure:
-    """Speed-up against mean error of completion times, a mark per controller and level; exact ones lie on the left edge."""
+    """Mean error of completion times per controller and level, with the speed-up written beside each bar."""
     figure = go.Figure()
+    controllers = table["controller"].unique().tolist()
     for level, part in table.groupby("level", sort=False):
         figure.add_trace(
-            go.Scatter(
-                x=100 * part["mean_error"], y=part["speedup"], mode="markers+text", name=level, text=part["controller"], textposition="top center",
-                marker=dict(color=palette.MODES["wormhole"], size=11, symbol=LEVEL_SYMBOLS.get(level, "diamond")), hoverinfo="text",
-                hovertext=[
-                    f"{name}, level {level}<br>mean error {100 * error:.3g} %<br>{gain:.3g} times faster than packet mode"
-                    for name, error, gain in zip(part["controller"], part["mean_error"], part["speedup"], strict=True)
-                ],
+            go.Bar(
+                orientation="h", y=part["controller"], x=100 * part["mean_error"], name=f"level {level}", marker_color=palette.LEVELS.get(level, palette.MUTED),
+                text=[f"{100 * error:.2g} %, speed-up {times(gain)}" for error, gain in zip(part["mean_error"], part["speedup"], strict=True)],
+                textposition="outside", cliponaxis=False, hovertemplate=f"%{{y}}, level {level}: %{{text}}<extra></extra>",
             )
         )  # fmt: skip
-    style.apply(figure, 340, x_title="mean error of completion times (%)", y_title="speed-up over packet mode")
-    figure.update_xaxes(range=[-0.06 * max(1.0, 100 * table["mean_error"].max()), 1.15 * max(1.0, 100 * table["mean_error"].max())])
-    low, high = max(1e-2, table["speedup"].min() / 2), table["speedup"].max() * 3
-    ticks = [tick for tick in style.log_ticks(low, high) if low <= tick <= high]
-    figure.update_yaxes(type="log", range=[np.log10(low), np.log10(high)], tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks])
+    style.apply(figure, 110 + 26 * len(table), x_title="mean error of completion times (%)")
+    figure.update_layout(barmode="group", bargap=0.25, legend_traceorder="normal")
+    figure.update_xaxes(range=[0, 1.35 * max(0.5, 100 * table["mean_error"].max())])
+    figure.update_yaxes(categoryorder="array", categoryarray=controllers[::-1], showgrid=False)
     return figure

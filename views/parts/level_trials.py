@@ -61,7 +61,7 @@ def table(result) -> pd.DataFrame:
                     "max_error": float("nan") if error is None else error["max"],
                     "iteration_error": iteration_error(one, packet),
                     "error_bar_coverage": error_bar_coverage(one, packet),
-                    "simulated": hops["executed"] / max(1, hops["total"]),
+                    "simulated": hops["executed"] / max(1, hops["executed"] + hops["replayed"] + hops["skipped"]),
                     "speedup": speedup_cpu(one, packet),
                 }
             )

@@ -33,6 +33,8 @@ HOW = {"simulated": "#365314", "replayed": "#8fa647", "skipped": "#dbe4b0"}
 # Ways to simulate, where they are compared.
 MODES = {"packet": "#111827", "wormhole": "#115e59", "flow": "#ea580c"}
 
+LEVELS = {"exact": "#115e59", "bounded": "#5ba8a0", "paper": "#b4d8d3"}  # of wormhole mode
+
 # What happens at a port.
 QUEUE = "#0f766e"
 QUEUE_FILL = "rgba(15, 118, 110, 0.18)"

@@ -7,7 +7,7 @@ from sim.units import show_bytes, show_rate
 
 __all__ = [
     "file_stem", "fine_share", "plain", "plural", "roughly", "roughly_count",
-    "show_bytes", "show_count", "show_rate", "show_share", "show_time", "told",
+    "show_bytes", "show_count", "show_rate", "show_share", "show_time", "times", "told",
 ]  # fmt: skip
 EXACT_BELOW = 10_000_000  # longer counts do not fit a tile, and nobody reads their last digits
 
@@ -41,6 +41,11 @@ def fine_share(share: float) -> str:
         return "under 0.001 %" if share < 0.5 else "over 99.999 %"
     digits = 3 if near < 0.001 else 2 if near < 0.01 else 1 if near < 0.1 else 0
     return f"{100 * share:.{digits}f} %"
+
+
+def times(ratio: float) -> str:
+    """A speed-up: "224 ×", "2.4 ×"."""
+    return f"{ratio:,.0f} ×" if ratio >= 10 else f"{ratio:.1f} ×"
 
 
 def _micro(text: str) -> str:
