@@ -13,7 +13,6 @@ from views.parts.words import fine_share, plural, show_bytes, show_count, show_t
 
 CHOSEN, MOMENT, WINDOW, ORDER = "partition chosen", "partition moment", "partition window", "partition order"
 MOST_FLOWS = 1000
-IN_PACKETS = "very packet was simulated"  # of a notice: from some time on the kernel no longer divides the network
 
 
 def main() -> None:
@@ -22,9 +21,9 @@ def main() -> None:
     episodes = page.need_records(result, "episodes")
     prepare(result, episodes)
     headline(result)
-    for notice in result.raw.notices:
-        if IN_PACKETS in notice:
-            st.caption(f":material/info: {labelled(notice)} There are no lanes for that.")
+    notice = records.in_packets(result)
+    if notice is not None:
+        st.caption(f":material/info: {labelled(notice)} That rest is one lane: the network was not divided there.")
     shown_s = window.choose(result, WINDOW)
     order = st.session_state.get(ORDER, BUSIEST)
     figure, shown, total = lanes(
@@ -97,7 +96,8 @@ def at_the_moment(result) -> None:
     by_id = {one.partition_id: one for one in under_way}
     st.selectbox(
         f"Partition ({plural(len(ids), 'partition is', 'partitions are')} under way)", ids, key=CHOSEN, persist_state="session",
-        format_func=lambda id: f"partition {id}: {plural(len(by_id[id].flows), 'flow')} on {plural(len(by_id[id].ports), 'port')}",
+        format_func=lambda id: f"{f'partition {id}' if id >= 0 else 'together'}: {plural(len(by_id[id].flows), 'flow')} "
+        f"on {plural(len(by_id[id].ports), 'port')}",
     )  # fmt: skip
     own = by_id[st.session_state[CHOSEN]]
     others = [one.ports for one in under_way if one is not own]

@@ -5,7 +5,7 @@ import streamlit as st
 from views.figures.gantt import gantt
 from views.figures.shares import kind_word, path_shares
 from views.figures.style import CONFIG, time_unit
-from views.parts import metrics, page, ranks
+from views.parts import metrics, page, ranks, records
 from views.parts import window as stretch
 from views.parts.words import plural, show_bytes, show_count, show_rate, show_share, show_time
 
@@ -35,8 +35,9 @@ def main() -> None:
     explain_bubble(result)
     shown, labels = ranks.choose(result)
     window = stretch.choose(result, WINDOW)
+    episodes = records.table(result, "episodes")
     st.plotly_chart(
-        gantt(result, shown, window, labels, st.session_state.get(CHOSEN_FLOW)),
+        gantt(result, shown, window, labels, st.session_state.get(CHOSEN_FLOW), episodes),
         config=CONFIG,
         key="gantt",
         on_select=_clicked,
@@ -48,7 +49,7 @@ def main() -> None:
         "Outlined steps are on the critical path, which has a row of its own above. "
         "Where tasks are too short to see, a colour's height is its share of the time. "
         "Drag to zoom, double-click to zoom out, click a flow to look at it."
-        + HOW_TOLD * (len(result.episodes) > 0)
+        + HOW_TOLD * (episodes is not None)
     )
     close_look(result)
 

@@ -52,3 +52,21 @@ def test_partial_results_are_drawn_and_marked(app):
     run_now(app, stop_after=0.3)
     go(app, "partitions")
     assert "Partial result" in app.warning[0].value and len(app.get("plotly_chart")) == 2
+
+
+def test_a_run_that_went_on_packet_by_packet_says_so_and_shows_the_rest_as_one_lane(app, scripted):
+    press(app, "Run")
+    scripted.latest.end()
+    result = scripted.latest.result
+    result.raw.notices.append("From 1 ms on every packet was simulated: a link changes.")
+    result.episodes = result.episodes[result.episodes["end_s"] < 0.6 * result.end_s]
+    go(app, "partitions")
+    assert any("a link changes. That rest is one lane" in caption.value for caption in app.caption)
+    slider = next(one for one in app.slider if one.label.startswith("Moment"))
+    slider.set_value(0.8 * slider.max).run()
+    assert not app.exception and len(app.get("plotly_chart")) == 2
+    result.episodes, result.patterns = result.episodes.head(0), result.patterns.head(0)
+    go(app, "partitions")
+    assert len(app.get("plotly_chart")) == 2
+    go(app, "patterns")
+    assert "a link changes. The network was not divided" in app.info[0].value

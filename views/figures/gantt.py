@@ -32,9 +32,10 @@ def gantt(
     window_s: tuple[float, float],
     labels: dict[int, str] | None = None,
     chosen: int | None = None,
+    episodes: pd.DataFrame | None = None,
 ) -> go.Figure:
-    """One row per rank, top to bottom; above them the critical path, in colours of what it waits for, and in wormhole mode
-    how the network's answer came about.
+    """One row per rank, top to bottom; above them the critical path, in colours of what it waits for, and with `episodes`
+    of partitions how the network's answer came about.
 
     A bar's customdata is the id of its flow, -1 if it is anything but one flow; `chosen` is a flow to point out.
     """
@@ -43,8 +44,8 @@ def gantt(
     row_of = {rank: row for row, rank in enumerate(ranks)}
     figure = go.Figure()
     names, top = ["critical path"] + [(labels or {}).get(rank, f"rank {rank}") for rank in ranks], PATH_ROW
-    if len(result.episodes):
-        add_how_strip(figure, result.episodes, window_s, HOW_ROW, PATH_LANE[1], scale)
+    if episodes is not None:
+        add_how_strip(figure, episodes, window_s, HOW_ROW, PATH_LANE[1], scale)
         names, top = ["network"] + names, HOW_ROW
     for kind in _known_first(found["kind"].unique()):
         _add_bars(figure, found[found["kind"] == kind], kind, row_of, scale)

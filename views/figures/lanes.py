@@ -70,6 +70,8 @@ def _hover(how, start_s, end_s, partition_id, count, flows, ports, packet_hops) 
     size = f"<br>{plural(flows, 'flow')} on {plural(ports, 'port')}"
     hops = f", {show_count(packet_hops)} packet-hops" if packet_hops else ""
     which = f"partition {partition_id}" if count == 1 else f"{show_count(count)} stretches from partition {partition_id} on (zoom in to tell them apart)"
+    if partition_id < 0:
+        which, size = "the whole network, undivided", ""
     return f"<b>{how}</b>, {which}{when}{size}{hops}"
 
 

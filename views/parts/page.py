@@ -4,6 +4,7 @@ import streamlit as st
 
 from sim.result_notices import partial
 from views.parts import draft, link, records, session
+from views.parts.labels import labelled
 from views.parts.words import plain, told
 
 COMPACT = """<style>
@@ -79,6 +80,8 @@ def need_records(result, name: str):
             draft.put("simulation.mode", None)
             session.start_run(draft.titled())
             st.switch_page(PAGES["run"])
+    elif records.in_packets(result) is not None:
+        st.info(f"{labelled(records.in_packets(result))} The network was not divided, so that nothing is recorded here.", icon=":material/info:")
     else:
         st.info("Nothing was sent over the network in this run, so that there was nothing to divide.", icon=":material/info:")
     st.stop()

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from sim.result_partitions import incidence, partitions_at
 from sim.units import PS_PER_S
 
 UNKNOWN = -1
+IN_PACKETS = "very packet was simulated"  # of a notice
 
 
 @dataclass(frozen=True)
@@ -20,14 +22,34 @@ class UnderWay:
 
 
 def table(result, name: str):
-    """`episodes`, `partitions` or `patterns` of a result; None if the run has no such records, or none at all."""
-    found = getattr(result, name)
+    """`episodes` (as `episodes` here makes them), `partitions` or `patterns` of a result; None if there are none."""
+    found = episodes(result) if name == "episodes" else getattr(result, name)
     return found if len(found) else None
+
+
+def in_packets(result) -> str | None:
+    """The engine's sentence that, from some time on, every packet was simulated and the network no longer divided."""
+    return next((notice for notice in result.raw.notices if IN_PACKETS in notice), None)
+
+
+def episodes(result) -> pd.DataFrame:
+    """Episodes, and where the run went on packet by packet, that rest as one more, of partition UNKNOWN with no flows of its own."""
+    found = result.episodes
+    since_s = float(found["end_s"].max()) if len(found) else 0.0
+    if in_packets(result) is None or since_s >= result.end_s:
+        return found
+    left = max(0, result.summary["packet_hops"]["total"] - int(found["packet_hops"].sum()))
+    rest = {
+        "partition_id": UNKNOWN, "start_s": since_s, "end_s": result.end_s, "how": "simulated", "skipped_from_s": np.nan, "skipped_s": 0.0,
+        "pattern_id": UNKNOWN, "flows": 0, "ports": 0, "packet_hops": left, "executed_hops": left,
+    }  # fmt: skip
+    return pd.concat([found.assign(how=found["how"].astype(str)), pd.DataFrame([rest])], ignore_index=True)
 
 
 def middle_of(result, partition_id: int) -> float:
     """Seconds: the middle of a partition's longest episode."""
-    own = result.episodes[result.episodes["partition_id"] == partition_id]
+    found = episodes(result)
+    own = found[found["partition_id"] == partition_id]
     longest = own.loc[(own["end_s"] - own["start_s"]).idxmax()]
     return float((longest["start_s"] + longest["end_s"]) / 2)
 
@@ -39,8 +61,8 @@ def under_way(result, time_s: float) -> list[UnderWay]:
     last ended. Twins, of equal size and begun at one instant, are numbered in the order of their first flows.
     """
     parts = partitions_at(result, time_s)
-    episodes = result.episodes
-    now = episodes[(episodes["start_s"] <= time_s) & (episodes["end_s"] > time_s)].sort_values(["start_s", "partition_id"])
+    known = result.episodes
+    now = known[(known["start_s"] <= time_s) & (known["end_s"] > time_s)].sort_values(["start_s", "partition_id"])
     numbers: dict[int, list[int]] = {}
     for flows, number in zip(now["flows"].tolist(), now["partition_id"].tolist(), strict=True):
         numbers.setdefault(flows, []).append(number)
