@@ -71,7 +71,11 @@ def _lower_setitem(context, builder, sig, args):
 
 
 class Bundle(types.Type):
-    """Rows by name, passed as one pointer: for functions outside the innermost loops."""
+    """Rows by name, passed as one pointer to their pointers, which never change.
+
+    The compiler may rely on that and read them once; so whoever makes a bundle hands it to a function that is
+    called, and does not use it itself.
+    """
 
     def __init__(self, fields, dtypes):
         self.members = {
@@ -96,7 +100,9 @@ class _BundleAttribute(AttributeTemplate):
 
 @lower_getattr_generic(Bundle)
 def _lower_member(context, builder, bundle, pointer, name):
-    return builder.load(cgutils.gep_inbounds(builder, pointer, bundle.members[name][0]))
+    member = builder.load(cgutils.gep_inbounds(builder, pointer, bundle.members[name][0]))
+    member.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return member
 
 
 @intrinsic

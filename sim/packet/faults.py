@@ -2,7 +2,7 @@
 
 from numpy import int64
 
-from sim.jit import entry, kernel
+from sim.jit import called, entry, kernel
 from sim.packet.flows import count_ports, join_ring, leave_ring, wake_nic, write_path
 from sim.packet.layout import NEVER, PAUSE, RESUME
 from sim.packet.loop import coarsen_bins
@@ -11,7 +11,7 @@ from sim.packet.port import book_pause, can_start, is_priority
 from sim.packet.queue_pair import timeout_of
 from sim.packet.switch import release, send_control, should_resume
 from sim.packet.wheel import reschedule, unschedule
-from sim.rows import rows_of
+from sim.rows import bundle_of
 
 
 @kernel
@@ -70,10 +70,8 @@ def _resume_ingresses(s, n, now):
                 reschedule(s, 2 * q + 1, P.free_at)
 
 
-@entry
-def take_down(s, ports, now):
-    """The links behind `ports` fail: what is queued for them and in flight on them is lost; pauses end."""
-    s = rows_of(s)
+@called
+def _take_down(s, ports, now):
     while (now >> s.g[0].bin_shift) >= s.g[0].bins:
         coarsen_bins(s)
     for j in range(ports.size):
@@ -104,10 +102,8 @@ def take_down(s, ports, now):
             _resume_ingresses(s, int64(P.node), now)
 
 
-@entry
-def bring_up(s, ports, now):
-    """The links behind `ports` work again."""
-    s = rows_of(s)
+@called
+def _bring_up(s, ports, now):
     for j in range(ports.size):
         p = int64(ports[j])
         P = s.port[p]
@@ -120,10 +116,8 @@ def bring_up(s, ports, now):
             reschedule(s, 2 * p + 1, P.free_at if can_start(P) else NEVER)
 
 
-@entry
-def take_path(s, i, ports, ack_ports, now):
-    """Flow slot `i` sends along `ports` from now on; what is under way stays on the old path."""
-    s = rows_of(s)
+@called
+def _take_path(s, i, ports, ack_ports, now):
     F = s.flow[i]
     old = F.region
     nic = F.nic
@@ -137,3 +131,21 @@ def take_path(s, i, ports, ack_ports, now):
         join_ring(s, i)
         s.port[F.nic].timeout_at = min(s.port[F.nic].timeout_at, max(now, F.progress_at + timeout_of(s.g[0], F)))
     wake_nic(s, int64(F.nic), now, F.order)
+
+
+@entry
+def take_down(s, ports, now):
+    """The links behind `ports` fail: what is queued for them and in flight on them is lost; pauses end."""
+    _take_down(bundle_of(s), ports, now)
+
+
+@entry
+def bring_up(s, ports, now):
+    """The links behind `ports` work again."""
+    _bring_up(bundle_of(s), ports, now)
+
+
+@entry
+def take_path(s, i, ports, ack_ports, now):
+    """Flow slot `i` sends along `ports` from now on; what is under way stays on the old path."""
+    _take_path(bundle_of(s), i, ports, ack_ports, now)

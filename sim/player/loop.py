@@ -192,11 +192,15 @@ def start_ready(s, d, table):
     return True
 
 
-@entry
-def open_play(d):
-    """Begin every node that waits for nothing, at time 0."""
-    d = bundle_of(d)
+@called
+def _open(d):
     p = d.p[0]
     for node in range(int64(0), p.nodes):
         if d.node[node].waiting == 0:
             begin(d, node, int64(0))
+
+
+@entry
+def open_play(d):
+    """Begin every node that waits for nothing, at time 0."""
+    _open(bundle_of(d))

@@ -1,10 +1,10 @@
 """The one compiled entry of every run: packet by packet, or along the graph of states with packets where it ends."""
 
-from sim.jit import entry
+from sim.jit import called, entry
 from sim.packet.layout import IDLE, NEED_FLOWS, NEED_PACKETS, NEVER, RUNNING
 from sim.packet.loop import advance
 from sim.player.loop import FINISHED, LIMIT, STALLED, handle_instant, start_ready
-from sim.rows import bundle_of, rows_of
+from sim.rows import bundle_of
 from sim.wormhole.loop import NEED_ROOM, PACKETS, SOLVING, after_packets, walk
 from sim.wormhole.room import has_room
 from sim.wormhole.solve import pause_after, solve_stop
@@ -17,10 +17,12 @@ def drive(s, d, w, table, limit, hop_limit):
     Returns FINISHED, RUNNING (hop limit), LIMIT, STALLED (nothing can happen any more), NEED_FLOWS, NEED_PACKETS,
     NEED_ROOM, GUARD (the wormhole kernel gains nothing here) or HALTED.
     """
-    s = rows_of(s)
-    d = bundle_of(d)
-    w = bundle_of(w)
-    table = bundle_of(table)
+    return go_on(bundle_of(s), bundle_of(d), bundle_of(w), bundle_of(table), limit, hop_limit)
+
+
+@called
+def go_on(s, d, w, table, limit, hop_limit):
+    """See `drive`."""
     g = s.g[0]
     p = w.p[0]
     while True:

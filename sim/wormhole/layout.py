@@ -51,7 +51,8 @@ JOIN = np.dtype([("at", "i8"), ("words", "i8"), ("hash", "i8"), ("state", "i8"),
 TMP = np.dtype(
     [
         ("slot", "i4"), ("local", "i4"), ("port", "i4"), ("root", "i4"), ("ready", "i4"), ("fresh", "i4"), ("touched", "i4"), ("loaded", "i4"),
-        ("member", "i4"), ("group", "i4"), ("event_dt", "i8"), ("event", "i8"), ("old", "i4"), ("merged", "i4"), ("owner", "i4"), ("new_port", "i4"), ("joined", "i4"), ("pad", "i4"), ("block", "i8"), ("start", "i8"), ("of_flow", "i8"),
+        ("member", "i4"), ("group", "i4"), ("event_dt", "i8"), ("event", "i8"), ("old", "i4"), ("merged", "i4"), ("owner", "i4"),
+        ("new_port", "i4"), ("joined", "i4"), ("pad", "i4"), ("block", "i8"), ("start", "i8"), ("of_flow", "i8"),
         ("of_port", "i8", (8,)), ("four", "i8", (4,)),
     ]
 )  # fmt: skip
@@ -105,8 +106,10 @@ P = np.dtype(
         ("credited", "i8"), ("data_packets", "i8"), ("solves", "i8"), ("found_periods", "i8"), ("losses", "i8"),
         ("timeouts", "i8"), ("retransmits", "i8"), ("last_event", "i8"), ("limit", "i8"), ("budget", "i8"), ("live_words", "i8"),
         ("live_lists", "i8"), ("live_flows", "i8"), ("live_parts", "i8"),
-        ("new_mark", "i8"), ("new_ports", "i8"), ("merged", "i8"), ("join_hash", "i8"), ("join_slot", "i8"), ("need_words", "i8"), ("need_lists", "i8"), ("need_items", "i8"), ("need_packets", "i8"), ("capacity_packets", "i8"),
-        ("guard", "i8"), ("words_moved", "i8"), ("pending", "i8"), ("first_look", "i8"), ("chunk", "i8"), ("probe_pause", "i8"), ("logged", "i8"), ("linger", "i8"), ("large", "i8"), ("interrupted", "i8"), ("halt_parts", "i8"),
+        ("new_mark", "i8"), ("new_ports", "i8"), ("merged", "i8"), ("join_hash", "i8"), ("join_slot", "i8"), ("need_words", "i8"),
+        ("need_lists", "i8"), ("need_items", "i8"), ("need_packets", "i8"), ("capacity_packets", "i8"),
+        ("guard", "i8"), ("words_moved", "i8"), ("pending", "i8"), ("first_look", "i8"), ("chunk", "i8"), ("probe_pause", "i8"),
+        ("logged", "i8"), ("linger", "i8"), ("large", "i8"), ("interrupted", "i8"), ("halt_parts", "i8"),
         ("fresh_hops", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"),
         # level bounded
         ("level", "i8"), ("samples_at", "i8"), ("sample_at", "i8"), ("sample_step", "i8"), ("sample_count", "i8"), ("sample_losses", "i8"),

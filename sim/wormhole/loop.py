@@ -14,7 +14,7 @@ from sim.wormhole.join import group_ready, join_group, take_ready
 from sim.wormhole.layout import ACTIVE, ADVANCE, BOUNDED, EVENT, EXACT, PAUSE_POINT
 from sim.wormhole.load import load_state
 from sim.wormhole.outcome import MAIN, await_event, find_outcome, play_outcome, tell_events
-from sim.wormhole.partition import end_part, next_part, pop_part, push_part
+from sim.wormhole.partition import end_part, next_part, pop_part
 from sim.wormhole.room import has_room
 from sim.wormhole.solve import WORDS_PER_HOP, begin_solve, conclude, log_events, pause_after
 from sim.wormhole.statistical import sample

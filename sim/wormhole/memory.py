@@ -8,8 +8,8 @@ from sim.packet import state as packet_memory
 from sim.packet.layout import PFC_FIXED, PFC_OFF
 from sim.packet.state import records
 from sim.wormhole import layout
-from sim.wormhole.eviction import MOST_WORDS, forget
 from sim.wormhole.columns import WORD_BYTES, flow_columns
+from sim.wormhole.eviction import MOST_WORDS, forget
 from sim.wormhole.layout import Wormhole
 from sim.wormhole.loop import PACKETS, SHORTEST_CHUNK
 from sim.wormhole.memo import Memo
@@ -141,7 +141,8 @@ def _adopt(w: Wormhole, memo: Memo) -> Wormhole:
 def learnt(w: Wormhole, classes: np.ndarray) -> Memo:
     """What this run knows, for later ones."""
     row = w.p[0]
-    cut = {name: getattr(w, name)[: int(row[key])].copy() for name, key in (("arena", "arena_end"), ("state", "states"), ("outcome", "outcomes"), ("join", "joins"))}
+    counts = {"arena": "arena_end", "state": "states", "outcome": "outcomes", "join": "joins"}
+    cut = {name: getattr(w, name)[: int(row[key])].copy() for name, key in counts.items()}
     return Memo(classes=classes, **cut)
 
 

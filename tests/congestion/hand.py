@@ -3,7 +3,7 @@
 from sim.congestion import dispatch
 from sim.jit import entry
 from sim.packet.state import make_state
-from sim.rows import rows_of
+from sim.rows import bundle_of
 from sim.scenario import Simulation, Transport
 from sim.topology.from_file import network_from_text
 from sim.transport import kernel_settings
@@ -16,17 +16,17 @@ CHAIN = "4 2 3\n2 3\n0 2 100Gbps 1us 0\n2 3 100Gbps 1us 0\n3 1 100Gbps 1us 0\n"
 
 @entry
 def enter(s, i):
-    dispatch.start(rows_of(s), i)
+    dispatch.start(bundle_of(s), i)
 
 
 @entry
 def catch_up(s, i, now):
-    dispatch.catch_up(rows_of(s), i, now)
+    dispatch.catch_up(bundle_of(s), i, now)
 
 
 @entry
 def feed(s, i, k, now):
-    s = rows_of(s)
+    s = bundle_of(s)
     dispatch.catch_up(s, i, now)
     dispatch.on_ack(s, i, k, now)
 

@@ -46,7 +46,10 @@ def test_any_scenario_equals_packet_mode(data, switches, large):
     assert different == {}
 
 
-SMALL_PRESETS = ("incast-16", "incast-16-hpcc", "gpt-small-16", "gpt-small-16-slow-link", "fat-tree-ring", "leaf-spine-oversubscribed", "link-failure", "parallel-links")  # fmt: skip
+SMALL_PRESETS = (
+    "incast-16", "incast-16-hpcc", "gpt-small-16", "gpt-small-16-slow-link", "fat-tree-ring", "leaf-spine-oversubscribed",
+    "link-failure", "parallel-links",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SMALL_PRESETS)
