@@ -75,7 +75,7 @@ def rtt_nrmse(result, packet) -> float | None:
 
 def error_bar_coverage(result, packet) -> float | None:
     """Share of flows whose FCT in packet mode lies within their error bar; None where there are no error bars, as at level exact."""
-    if "fct_err_s" not in result.flows:
+    if result.raw.level != "bounded":
         return None
     bar_s = result.flows["fct_err_s"].to_numpy()
     off_s = np.abs(result.flows["fct_s"].to_numpy() - packet.flows["fct_s"].to_numpy())

@@ -60,6 +60,7 @@ class RawRun:
     mode: str = "packet"  # packet | wormhole | flow
     level: str | None = None  # exact | bounded | paper in mode wormhole
     kernel: dict | None = None  # what the wormhole kernel counted, see `WormholeSimulation.kernel_counters`
+    fct_err_ps: np.ndarray | None = None  # float64[F], one standard error of the FCT at level bounded
     records: object | None = None  # what it recorded, a `sim.wormhole.records.Records`
 
 

@@ -21,6 +21,7 @@ COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
         "delivered_s": ("s", "when its last data packet had arrived at the receiver; missing if unfinished"),
         "ideal_fct_s": ("s", "completion time of the same flow alone on an idle path"),
         "slowdown": ("ratio", "fct_s / ideal_fct_s; 1 is undisturbed"),
+        "fct_err_s": ("s", "error bar of fct_s against packet mode at level bounded (two standard errors); 0 elsewhere"),
         "bytes_left": ("byte", "payload not yet acknowledged when the run ended, 0 if finished"),
         "ecn_marks": ("packet", "data packets of the flow that were ECN-marked"),
         "retransmits": ("packet", "data packets sent again after a loss"),

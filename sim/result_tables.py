@@ -38,6 +38,9 @@ def _collectives(dag) -> pd.Categorical:
     return pd.Categorical.from_codes(codes, names)
 
 
+BARS = 2.0  # an error bar is two standard errors: 95 % of flows lie within
+
+
 def flows_table(raw) -> pd.DataFrame:
     """One row per flow of a `RawRun`."""
     dag, tasks = raw.dag, raw.dag.n_tasks
@@ -61,6 +64,7 @@ def flows_table(raw) -> pd.DataFrame:
             "delivered_s": seconds(delivered_ps),
             "ideal_fct_s": ideal_s,
             "slowdown": np.divide(fct_s, ideal_s, out=np.full(len(fct_s), np.nan), where=ideal_s > 0),
+            "fct_err_s": BARS * (np.zeros(len(fct_s)) if raw.fct_err_ps is None else raw.fct_err_ps) / PS_PER_S,
             "bytes_left": np.where(finished, 0, dag.flow_bytes - raw.flow_acked_bytes),
             "ecn_marks": raw.flow_marks,
             "retransmits": raw.flow_retransmits,

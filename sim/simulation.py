@@ -49,6 +49,7 @@ class Simulation:
     """A packet-level run of one scenario. Independent of every other one in the process."""
 
     mode = "packet"
+    fct_err_ps: np.ndarray | None = None
     level = None
 
     def __init__(self, scenario: Scenario | Case):
@@ -259,7 +260,7 @@ class Simulation:
                 peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
                 end_ps_last=end, status=self.status, notices=self._notices(),
                 port_ecn_kmin_bytes=self.case.settings.kmin_bytes, port_ecn_kmax_bytes=self.case.settings.kmax_bytes,
-                mode=self.mode, level=self.level, kernel=self.kernel_counters(), records=self.records(),
+                mode=self.mode, level=self.level, kernel=self.kernel_counters(), records=self.records(), fct_err_ps=self.fct_err_ps,
             )
         )  # fmt: skip
 

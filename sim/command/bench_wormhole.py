@@ -56,8 +56,10 @@ def line(row: dict) -> str:
 
 
 def once() -> dict:
+    """Nothing is measured once for all cases."""
     return {}
 
 
 def last_line(result: dict) -> str:
+    """What the table shows."""
     return "CPU time of the kernel, without compilation and without building the scenario"
