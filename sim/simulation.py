@@ -49,7 +49,6 @@ class Simulation:
     """A packet-level run of one scenario. Independent of every other one in the process."""
 
     mode = "packet"
-    fct_err_ps: np.ndarray | None = None
     level = None
 
     def __init__(self, scenario: Scenario | Case):
@@ -148,6 +147,11 @@ class Simulation:
             self.status = "time limit"
         elif code in (LIMIT, STALLED):
             self.status = "deadlock"
+
+    @property
+    def fct_err_ps(self) -> np.ndarray:
+        """float64[F]: standard error of every flow's FCT; none where packets were simulated."""
+        return np.zeros(self.case.dag.n_flows)
 
     def cancel(self) -> None:
         if self.status == "running":

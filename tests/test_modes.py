@@ -27,9 +27,8 @@ def test_a_mode_that_is_none_is_refused():
         make_simulation(GIVEN, "flo")
 
 
-@pytest.mark.parametrize("level", ["bounded", "paper"])
-def test_levels_that_are_not_built_are_refused_where_they_would_matter(level):
-    with pytest.raises(RunError, match=f"level {level!r} is not built yet in mode wormhole; what works: exact"):
+def test_a_level_that_is_not_built_is_refused_where_it_would_matter(level="paper"):
+    with pytest.raises(RunError, match=f"level {level!r} is not built yet in mode wormhole; what works: exact, bounded"):
         make_simulation(GIVEN, "wormhole", level=level)
     assert make_simulation(GIVEN, "packet", level=level).run().summary["level"] is None
 
