@@ -29,3 +29,14 @@ def ideal_fct_ps(case) -> np.ndarray:
         delay[table.ack_ports], table.ack_ptr[:-1]
     )
     return delays + np.floor(arrived + ack + 1e-3).astype(np.int64)
+
+
+def empty_flow_times(case) -> np.ndarray:
+    """int64[F, 2]: when a flow without bytes counts as delivered and acknowledged; -1 for all others."""
+    table, delay = case.table, case.network.port_delay_ps
+    times = np.full((max(1, len(table.size_bytes)), 2), -1, np.int64)
+    empty = np.flatnonzero(table.size_bytes == 0)
+    for f in empty.tolist():
+        there = delay[table.data_ports[table.data_ptr[f] : table.data_ptr[f + 1]]].sum()
+        times[f] = there, there + delay[table.ack_ports[table.ack_ptr[f] : table.ack_ptr[f + 1]]].sum()
+    return times

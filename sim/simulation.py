@@ -10,7 +10,7 @@ from sim.books import Books, bins_until, series
 from sim.case import Case, case_of
 from sim.errors import LabError
 from sim.faults import Faults
-from sim.ideal import ideal_fct_ps
+from sim.ideal import empty_flow_times, ideal_fct_ps
 from sim.packet import state as memory
 from sim.packet.layout import NEED_FLOWS, NEED_PACKETS, NEVER, PFC_OFF
 from sim.packet.nic import RETRIES
@@ -60,7 +60,7 @@ class Simulation:
         self._lay_out_series()
         self.state, self.hole = self._make_memory()
         self.credited_before: int | None = None
-        self.plan = make_play(self.case.dag, self._empty_flow_times())
+        self.plan = make_play(self.case.dag, empty_flow_times(self.case))
         limit_s = self.scenario.simulation.time_limit_s
         self.limit_ps = NEVER if limit_s is None else np.int64(round(limit_s * PS_PER_S))
         self.status = "running"
@@ -101,16 +101,6 @@ class Simulation:
         dag = self.case.dag
         busy = np.bincount(dag.task_rank, weights=dag.task_duration_ps) if dag.n_tasks else np.zeros(1)
         return int(max(dag.start_ps.max(initial=0), busy.max(initial=0), self.ideal_fct_ps().max(initial=0), 1))
-
-    def _empty_flow_times(self):
-        """int64[F, 2]: when a flow without bytes counts as delivered and acknowledged; -1 for all others."""
-        table, delay = self.table, self.case.network.port_delay_ps
-        times = np.full((max(1, len(table.size_bytes)), 2), -1, np.int64)
-        empty = np.flatnonzero(table.size_bytes == 0)
-        for f in empty.tolist():
-            there = delay[table.data_ports[table.data_ptr[f] : table.data_ptr[f + 1]]].sum()
-            times[f] = there, there + delay[table.ack_ports[table.ack_ptr[f] : table.ack_ptr[f + 1]]].sum()
-        return times
 
     def advance(self, budget_hops: int = 500_000) -> bool:
         """Run on for about `budget_hops` packet-hops; True once nothing is left to do (see `status`)."""
