@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sim.congestion.registry import COLUMNS
 from sim.packet.layout import FLOW
 from sim.wormhole.layout import (
     BYTES,
@@ -48,6 +49,9 @@ def flow_columns(controller: str, settings, has_loss: bool) -> np.ndarray:
     if settings.ack_every > 1:
         kinds |= WITH_DELAYED_ACKS
     prefix = controller.replace("-", "_") + "_"
+    untold = {name for name, _ in COLUMNS if name.startswith(prefix)} - OF_CONTROLLER.keys() - COUNTERS - SHARED_WORDS
+    if untold:
+        raise LookupError(f"sim/wormhole/columns.py does not say what kind of state {', '.join(sorted(untold))} is")
     kinds |= {name: kind for name, kind in OF_CONTROLLER.items() if name.startswith(prefix)}
     rows = np.zeros(len(kinds), COLUMN)
     for row, (name, kind) in zip(rows, sorted(kinds.items(), key=lambda item: FLOW.fields[item[0]][1]), strict=True):
