@@ -3,10 +3,13 @@
 import os
 import sys
 
-from sim.command import bench, compare, hpcc, run, validate
-from sim.command.options import Parser, UsageError
-from sim.command.report import INTERRUPTED
-from sim.errors import LabError, did_you_mean
+try:
+    from sim.command import bench, compare, hpcc, run, validate
+    from sim.command.options import Parser, UsageError
+    from sim.command.report import INTERRUPTED
+    from sim.errors import LabError, did_you_mean
+except KeyboardInterrupt:
+    sys.exit(130)
 
 COMMANDS = {"run": run, "compare": compare, "hpcc": hpcc, "validate": validate, "bench": bench}
 REFUSED = 2

@@ -1,6 +1,5 @@
 """From a scenario's transport section to what the packet kernel runs on."""
 
-
 import numpy as np
 
 from sim.congestion.registry import CONTROLLERS, FIXED_POINT, parameter_row
@@ -9,7 +8,7 @@ from sim.packet.layout import PFC_DYNAMIC, PFC_FIXED, PFC_OFF
 from sim.packet.state import LONG_HAUL_BYTES, PFC_RESERVE_BYTES, Settings, headroom_bytes
 from sim.scenario import Simulation, Transport
 from sim.topology.network import Network
-from sim.units import BYTES_PER_KB, show_bytes
+from sim.units import BITS_PER_BYTE, BYTES_PER_KB, show_bytes, show_rate
 
 PFC = {"off": PFC_OFF, "fixed": PFC_FIXED, "dynamic": PFC_DYNAMIC}
 PFC_HYSTERESIS_BYTES = 3072  # xon below xoff unless given, HPCC simulator
@@ -36,6 +35,18 @@ def marking_thresholds(transport: Transport, network: Network) -> tuple[np.ndarr
         np.round(kmax_kb * scale).astype(np.int64),
         np.full(network.n_ports, float(pmax)),
     )
+
+
+def check_clock(transport: Transport, simulation: Simulation, network: Network) -> None:
+    """Refuse a clock on which a full packet takes no time: any number of them would be sent at one instant."""
+    wire = transport.payload_bytes + transport.header_bytes
+    fastest = int(network.port_rate_bps.max(initial=1))
+    if simulation.resolution == "1ns" and wire * BITS_PER_BYTE * 10**9 <= fastest:
+        least = fastest // (BITS_PER_BYTE * 10**9) + 1
+        raise ScenarioError(
+            f"simulation.resolution = 1ns: a packet of {wire} B takes less than a nanosecond at {show_rate(fastest)}; "
+            f"the nearest packet with its header is {least} B, or resolution = 1ps"
+        )
 
 
 def check_buffers(transport: Transport, network: Network) -> None:
@@ -80,6 +91,7 @@ def kernel_settings(
     `int_multi`, `var_window`, `rate_bound` take the place of the controller's own, for foreign files.
     """
     check_buffers(transport, network)
+    check_clock(transport, simulation, network)
     fixed = transport.hpcc_arithmetic == "fixed"
     module = (FIXED_POINT if fixed else CONTROLLERS)[transport.congestion_control]
     kmin, kmax, pmax = thresholds if thresholds is not None else marking_thresholds(transport, network)

@@ -7,7 +7,6 @@ import numpy as np
 from sim.books import Books
 from sim.errors import RunError, did_you_mean
 from sim.packet.layout import NEED_PACKETS, NEVER, RUNNING
-from sim.packet.state import grow_packets
 from sim.player.loop import FINISHED, LIMIT, STALLED
 from sim.simulation import Simulation
 from sim.units import PS_PER_S, show_time
@@ -16,7 +15,7 @@ from sim.wormhole.eviction import MOST_WORDS
 from sim.wormhole.layout import BOUNDED, EXACT, STATISTICS
 from sim.wormhole.loop import GUARD, HALTED, HALTING, LOADING, NEED_ROOM, PACKETS
 from sim.wormhole.memo import namespace
-from sim.wormhole.memory import LARGE, learnt, make_room, make_wormhole, port_classes
+from sim.wormhole.memory import LARGE, check_arena, grow_pool, learnt, make_room, make_wormhole, port_classes
 from sim.wormhole.records import Records, make_records
 
 WALKS = 20_000  # instants between two looks at the outside world
@@ -97,10 +96,11 @@ class WormholeSimulation(Simulation):
         fault_ps, p = self.faults.next_ps, self.hole.p[0]
         limit = self.limit_ps if fault_ps is None else min(self.limit_ps, fault_ps)
         code = drive(self.state, self.plan, self.hole, self.table, limit, target)
+        check_arena(self.hole)
         if code == NEED_ROOM:
             self.hole, self.state = make_room(self.hole, self.state, self.most_words)
         elif code == NEED_PACKETS:
-            self.state = grow_packets(self.state)
+            self.state = grow_pool(self.hole, self.state)
         elif code == FINISHED:
             self.status = "finished"
         elif code == GUARD:
@@ -143,7 +143,7 @@ class WormholeSimulation(Simulation):
         self.credited_before = int(p["credited"])
         self.hole, self.state = make_room(self.hole, self.state)
         while self.state.g[0]["free_packets"] < p["live_words"] // 4:
-            self.state = grow_packets(self.state)
+            self.state = grow_pool(self.hole, self.state)
         tmp_needed = int(p["live_lists"]) + self.state.flow.size
         p = self.hole.p[0]
         p["need_items"] = max(int(p["need_items"]), tmp_needed)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sim.errors import RunError
 from sim.jit import CACHE_DIRECTORY
 from sim.wormhole import layout
 from sim.wormhole.memo import IN_PROCESS, Memo
@@ -77,6 +78,10 @@ class Database:
 
     def __init__(self, path: str | os.PathLike | None = None, most_bytes: int = MOST_BYTES):
         self.path = Path(path) if path is not None else default_path()
+        if self.path.exists() and not self.path.is_file():
+            raise RunError(f"memo {self.path}: is no regular file; give the path of a file that is to hold the memo")
+        if path is not None and not self.path.absolute().parent.is_dir():
+            raise RunError(f"memo {self.path}: there is no folder {self.path.parent}; make it, or give another path")
         self.most_bytes = most_bytes
 
     def get(self, name: str) -> Memo | None:

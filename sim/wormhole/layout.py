@@ -108,7 +108,7 @@ P = np.dtype(
         ("live_lists", "i8"), ("live_flows", "i8"), ("live_parts", "i8"),
         ("new_mark", "i8"), ("new_ports", "i8"), ("merged", "i8"), ("join_hash", "i8"), ("join_slot", "i8"), ("need_words", "i8"),
         ("need_lists", "i8"), ("need_items", "i8"), ("need_packets", "i8"), ("capacity_packets", "i8"),
-        ("guard", "i8"), ("words_moved", "i8"), ("pending", "i8"), ("first_look", "i8"), ("chunk", "i8"), ("probe_pause", "i8"),
+        ("guard", "i8"), ("words_moved", "i8"), ("pending", "i8"), ("first_look", "i8"), ("overflow", "i8"), ("chunk", "i8"), ("probe_pause", "i8"),
         ("logged", "i8"), ("linger", "i8"), ("large", "i8"), ("interrupted", "i8"), ("halt_parts", "i8"),
         ("fresh_hops", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"),
         # level bounded

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sim.congestion.registry import name_of
+from sim.errors import RunError
 from sim.packet import layout as packet
 from sim.packet import state as packet_memory
 from sim.packet.layout import PFC_FIXED, PFC_OFF
@@ -224,6 +225,19 @@ def _longer(name, array, count):
     grown = _array(name, count)
     grown[: array.size] = array
     return grown
+
+
+def grow_pool(w: Wormhole, state):
+    """Twice the packets of the simulation in which partitions are solved."""
+    state = packet_memory.grow_packets(state)
+    w.p[0]["capacity_packets"] = state.packet.size
+    return state
+
+
+def check_arena(w: Wormhole) -> None:
+    """Nothing was ever written behind the arena: what a step may need was estimated rightly."""
+    if w.p[0]["overflow"]:
+        raise RunError(f"the wormhole kernel needed {int(w.p[0]['overflow']):,} words more than it had made ready; mode packet works")
 
 
 def _compact_lists(w: Wormhole) -> Wormhole:

@@ -7,14 +7,13 @@ SPARE_WORDS, SPARE_ITEMS = 1 << 15, 256
 
 @called
 def measure_needs(s, w, d):
-    """Write down the room that one step can need at most."""
+    """Write down the room that one step can need at most; the packets of a partition fill the pool at most."""
     p = w.p[0]
     g = s.g[0]
     flows = p.live_flows + d.p[0].ready + p.ready + p.slots
-    in_flight = p.capacity_packets - g.free_packets
     per_packet = 12 + 5 * (g.hops_max if g.telemetry else 0)
     per_flow = p.columns + 2 * g.region_size + 16 + 3 * g.hops_max
-    p.need_words = SPARE_WORDS + 3 * (p.live_words + in_flight * per_packet + flows * (per_flow + 16 * g.region_size))
+    p.need_words = SPARE_WORDS + 3 * (p.live_words + p.capacity_packets * per_packet + flows * (per_flow + 16 * g.region_size))
     p.need_lists = SPARE_WORDS + 2 * p.live_lists + flows * 4 * g.region_size
     p.need_items = SPARE_ITEMS + 2 * flows
     p.need_packets = p.live_words // 4 + SPARE_ITEMS

@@ -55,6 +55,8 @@ def begin_solve(s, w, table, a, until):
     p.variance = 0.0
     if p.level == BOUNDED:
         begin_sampling(s, w)
+        if p.has_loss:
+            p.sample_at = NEVER  # a flow that waits for its timeout stands as still as one that is steady
 
 
 @called
