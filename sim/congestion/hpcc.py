@@ -60,6 +60,13 @@ def store(s, i, k, h):
     O.time_ps = T.time_ps
     O.tx_bytes = T.tx_bytes
     O.queue_bytes = T.queue_bytes
+    O.port = T.port
+
+
+@kernel
+def elapsed(T, O, i):
+    """Time between two visits of flow slot `i` at one port; 0 where they were at different ones, after a change of path."""
+    return T.time_ps - O.time_ps if T.port == O.port and T.flow == i else int64(0)
 
 
 @kernel
@@ -105,7 +112,7 @@ def on_ack(s, i, k, now):
     for h in range(F.hops - 1):
         T = s.telemetry[k * g.hops_max + h]
         O = s.telemetry[g.telemetry_flows + i * g.hops_max + h]
-        tau = T.time_ps - O.time_ps
+        tau = elapsed(T, O, i)
         if tau > 0:
             tx_rate = (T.tx_bytes - O.tx_bytes) * 8.0 / (tau / 1000.0 * 1e-9)
             u = tx_rate / T.rate_bps + min(T.queue_bytes, O.queue_bytes) * float(F.line_bps) / T.rate_bps / window

@@ -63,7 +63,7 @@ def on_ack(s, i, k, now):
     for h in range(F.hops - 1):
         T = s.telemetry[k * g.hops_max + h]
         O = s.telemetry[g.telemetry_flows + i * g.hops_max + h]
-        tau = T.time_ps - O.time_ps
+        tau = hpcc.elapsed(T, O, i)
         if tau > 0:
             mbps = max(1, T.rate_bps // BPS_PER_MBPS)
             sent = min(max(0, T.tx_bytes - O.tx_bytes), MOST_BYTES)

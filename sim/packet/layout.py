@@ -79,7 +79,7 @@ NODE = np.dtype(
     ]
 )  # fmt: skip
 
-TELEMETRY = np.dtype([("time_ps", "i8"), ("tx_bytes", "i8"), ("queue_bytes", "i8"), ("rate_bps", "i8")])
+TELEMETRY = np.dtype([("time_ps", "i8"), ("tx_bytes", "i8"), ("queue_bytes", "i8"), ("rate_bps", "i8"), ("port", "i4"), ("flow", "i4")])
 
 DUE = np.dtype([("at", "i8"), ("next", "i4"), ("prev", "i4"), ("bucket", "i4"), ("pad", "i4")])
 

@@ -81,6 +81,8 @@ def stamp_telemetry(s, p, k, now):
         T = s.telemetry[k * g.hops_max + K.hop - 1]
         T.time_ps = now
         T.rate_bps = P.rate_bps
+        T.port = p
+        T.flow = K.flow
         T.tx_bytes = P.telemetry_bytes // g.telemetry_tx_quantum * g.telemetry_tx_quantum
         T.queue_bytes = P.queue_bytes // g.telemetry_queue_quantum * g.telemetry_queue_quantum
     P.telemetry_bytes += K.wire_bytes

@@ -31,6 +31,7 @@ def forget(w: Wormhole) -> Wormhole:
     outcomes, states = w.outcome[: int(row["outcomes"])], w.state[: int(row["states"])]
     keep = outcomes["uses"] >= WORTH_KEEPING
     keep[parts["outcome"][parts["outcome"] >= 0]] = True
+    keep[-1:] = True  # just found, and not played yet: it would be found again and again
     kept = np.flatnonzero(keep)
     blocks = [_blocks(w.arena, outcomes[o]) for o in kept.tolist()]
     wanted = np.zeros(len(states), bool)

@@ -25,6 +25,8 @@ def load_telemetry(s, w, i, row, rows, at, t):
         T.time_ps = 0
         T.tx_bytes = 0
         T.queue_bytes = 0
+        T.port = s.paths[s.flow[i].path + h + 1]
+        T.flow = i
         if x != ZERO:
             T.time_ps = x + t
             T.tx_bytes = w.arena[at]
