@@ -130,6 +130,8 @@ def load_all(s, w, d, table):
 def is_lost_labour(w):
     """Whether going on packet by packet costs less: too little of what is credited is replayed or skipped, or too much is put into words."""
     p = w.p[0]
+    if p.pending > p.credited:
+        return False  # what has just been found out is played first
     spent = p.executed + p.words_moved // WORDS_PER_HOP + HOPS_PER_SOLVE * (p.solves + p.join_misses)
     if spent > p.first_look and spent > LOSS_SHARE * (p.credited + p.pending):
         return True
