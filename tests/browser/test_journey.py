@@ -90,6 +90,7 @@ def test_what_was_simulated_what_repeats_and_whether_it_is_right(address, browse
     page.get_by_role("button", name="Look closer").nth(1).click()
     settled(page)
     page.get_by_role("radio", name="Pairs").click()
+    settled(page)
     with page.expect_download() as told:
         press(page, "Download GraphML")
     assert "<graphml" in Path(told.value.path()).read_text("utf-8")
