@@ -89,7 +89,7 @@ P = np.dtype(
         ("pauses_before", "i8"), ("drops_before", "i8"), ("losses_before", "i8"),
         ("retransmits_before", "i8"), ("timeouts_before", "i8"),
         ("probing", "i8"), ("probe_left", "i8"), ("probe_at", "i8"), ("probe_flow", "i8"), ("anchor", "i8"), ("anchor_words", "i8"),
-        ("anchor_time", "i8"), ("power", "i8"), ("lap", "i8"), ("confirm", "i8"), ("periods", "i8"), ("probe_marks", "i8"), ("found", "i8"),
+        ("anchor_time", "i8"), ("periods", "i8"), ("probe_marks", "i8"), ("found", "i8"),
         ("anchor_print", "i8"), ("burst", "i8"), ("probe_acked", "i8"), ("lap_hops", "i8"), ("lap_data", "i8"),
         ("lap_draws", "i8"), ("lap_drops", "i8"), ("lap_marks", "i8"), ("lap_pauses", "i8"), ("skipped_data", "i8"), ("skipped_marks", "i8"),
         ("skipped_pauses", "i8"),
@@ -102,7 +102,7 @@ P = np.dtype(
         # counters
         ("episodes", "i8"), ("interrupts", "i8"), ("entries", "i8"), ("hits", "i8"), ("misses", "i8"), ("join_hits", "i8"),
         ("join_misses", "i8"), ("formed", "i8"),
-        ("merges", "i8"), ("splits", "i8"), ("max_flows", "i8"), ("executed", "i8"), ("wasted", "i8"), ("replayed", "i8"), ("skipped_hops", "i8"),
+        ("merges", "i8"), ("splits", "i8"), ("max_flows", "i8"), ("executed", "i8"), ("replayed", "i8"), ("skipped_hops", "i8"),
         ("credited", "i8"), ("data_packets", "i8"), ("solves", "i8"), ("found_periods", "i8"), ("losses", "i8"),
         ("timeouts", "i8"), ("retransmits", "i8"), ("last_event", "i8"), ("limit", "i8"), ("budget", "i8"), ("live_words", "i8"),
         ("live_lists", "i8"), ("live_flows", "i8"), ("live_parts", "i8"),
