@@ -2,7 +2,7 @@
 
 numba's own cache looks only at the file of the outermost function, so a rule edited in an
 imported module would go on running in its old form. The cache directory is therefore named
-after a hash of all sources under `sim/` that can be compiled.
+after a hash of all sources of the kernel.
 """
 
 import functools
@@ -37,9 +37,6 @@ KERNEL_ROOMS = (
     "packet",
     "player",
     "wormhole",
-    "topology",
-    "workload",
-    "critical_path.py",
 )
 
 
@@ -54,7 +51,7 @@ def _kernel_sources():
 
 
 def source_fingerprint() -> str:
-    """Hash of every source file that compiled code may come from, and of numba's version."""
+    """Hash of every source file that kernel code may come from, and of numba's version."""
     digest = hashlib.sha256(numba.__version__.encode())
     for path in _kernel_sources():
         if path.exists():
@@ -86,7 +83,8 @@ _KERNEL = dict(nogil=True, cache=True, error_model="numpy")
 
 
 def njit(function):
-    """Compile a function that may allocate arrays (routing, graph building)."""
+    """Compile a function that may allocate arrays (routing, graph building) and calls only functions of its own file:
+    numba's cache notices edits of that file by itself."""
     return numba.njit(**_KERNEL)(function)
 
 
