@@ -188,6 +188,10 @@ class Simulation(Part):
         "wormhole", description="what repeats is replayed, every packet is simulated, or max-min fair rates without packets"
     )
     level: Literal["exact", "bounded", "paper"] = Field("exact", description="how mode wormhole may deviate from mode packet")
+    paper_theta: float = Field(
+        0.05, description="level paper: range of a flow's rate over its mean below which it is steady, 0.05 is 5 %", gt=0, le=10
+    )
+    paper_samples: int = Field(2000, description="level paper: samples of 1 us over which the range is taken", ge=2, le=1_000_000)
     time_limit_s: float | None = Field(
         None, description="s of simulated time after which the run stops", gt=0, le=MAX_START_US / 1e6
     )
