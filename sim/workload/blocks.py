@@ -1,6 +1,6 @@
 """Blocks of tasks, flows and edges as arrays: what the builders make and a Dag is put together from."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 
 import numpy as np
@@ -13,6 +13,9 @@ class TaskKind(IntEnum):
     BACKWARD = 1
     TP = 2  # tensor-parallel all-reduces of a layer in one direction, over NVLink
     OPTIMIZER = 3
+    WEIGHT = 4  # gradients of a layer's weights, where the schedule keeps them apart from those of its inputs
+    WAIT = 5  # takes no time: a point where a rank's work and its messages meet
+    PROGRAM = 6  # a task of an imported graph
 
 
 class FlowKind(IntEnum):
@@ -23,14 +26,24 @@ class FlowKind(IntEnum):
     PP = 2  # activations and their gradients between pipeline stages
     TP = 3  # tensor parallelism over the network
     EMBEDDING = 4  # gradients of the tied embedding, first stage and last
+    EP = 5  # tokens to their experts and back
+    CP = 6  # keys and values among context-parallel ranks
+    BACKGROUND = 7  # traffic of others on the same network
+    PROGRAM = 8  # a message of an imported graph
 
 
+FLOW_BASE = 1 << 30  # node ids of flows begin here while a graph grows
 NO_COLLECTIVE = -1
 NO_MICROBATCH = -1
 
 
 class Block:
-    """Equally long columns; join() puts blocks one after the other."""
+    """Equally long columns; join() puts blocks one after the other. Columns left out are 0."""
+
+    def __post_init__(self) -> None:
+        for column in fields(self):
+            if getattr(self, column.name) is None:
+                object.__setattr__(self, column.name, np.zeros(len(self), COLUMN_TYPES[column.name]))
 
     def __len__(self) -> int:
         return len(getattr(self, fields(self)[0].name))
@@ -52,6 +65,8 @@ class Tasks(Block):
     n_bytes: np.ndarray
     layer: np.ndarray
     microbatch: np.ndarray
+    job: np.ndarray | None = None
+    iteration: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +81,8 @@ class Flows(Block):
     microbatch: np.ndarray
     draw_key: np.ndarray
     start_ps: np.ndarray
+    job: np.ndarray | None = None
+    iteration: np.ndarray | None = None
 
     @classmethod
     def of(cls, src, dst, n_bytes, kind, *, draw_key, collective=NO_COLLECTIVE, step=0, microbatch=NO_MICROBATCH, start_ps=0) -> "Flows":
@@ -73,11 +90,15 @@ class Flows(Block):
         columns = np.broadcast_arrays(src, dst, n_bytes, int(kind), collective, step, microbatch, draw_key, start_ps)
         return cls(*(values.ravel().astype(COLUMN_TYPES[column.name]) for values, column in zip(columns, fields(cls))))
 
+    def renumbered(self, first_collective: int) -> "Flows":
+        """The same flows, their collectives counted from `first_collective`."""
+        return replace(self, collective=np.where(self.collective >= 0, self.collective + first_collective, self.collective).astype(np.int32))
+
 
 COLUMN_TYPES = {
     "rank": np.int32, "kind": np.int8, "duration_ps": np.int64, "n_bytes": np.int64, "layer": np.int16,
     "microbatch": np.int16, "src": np.int32, "dst": np.int32, "collective": np.int32, "step": np.int32,
-    "draw_key": np.int64, "start_ps": np.int64,
+    "draw_key": np.int64, "start_ps": np.int64, "job": np.int16, "iteration": np.int16,
 }  # fmt: skip
 
 
@@ -91,10 +112,19 @@ class Edges:
     def add(self, before, after) -> None:
         """Edges before[i] -> after[i], the arguments broadcast against each other."""
         before, after = np.broadcast_arrays(before, after)
-        self._before.append(before.ravel())
-        self._after.append(after.ravel())
+        self._before.append(before.ravel().astype(np.int32))
+        self._after.append(after.ravel().astype(np.int32))
 
-    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+    def extend(self, other: "Edges", tasks: int, flows: int) -> None:
+        """The edges of another graph, whose task and flow ids are counted from `tasks` and `flows` on here."""
+        for mine, its in ((self._before, other._before), (self._after, other._after)):
+            mine += [ids + np.where(ids >= FLOW_BASE, flows, tasks).astype(np.int32) for ids in its]
+
+    def arrays(self, n_tasks: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """(before, after) int32[E], flows numbered after the `n_tasks` tasks."""
         if not self._before:
             return np.empty(0, np.int32), np.empty(0, np.int32)
-        return np.concatenate(self._before).astype(np.int32), np.concatenate(self._after).astype(np.int32)
+        found = np.concatenate(self._before), np.concatenate(self._after)
+        for ids in found:
+            ids[ids >= FLOW_BASE] += np.int32(n_tasks - FLOW_BASE)
+        return found

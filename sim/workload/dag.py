@@ -21,6 +21,8 @@ class Dag:
     task_bytes: np.ndarray  # int64[T], bytes the rank sends over NVLink in a TP task, else 0
     task_layer: np.ndarray  # int16[T], -1 none
     task_microbatch: np.ndarray  # int16[T], -1 none
+    task_job: np.ndarray  # int16[T]
+    task_iteration: np.ndarray  # int16[T]
     flow_src: np.ndarray  # int32[F], host index
     flow_dst: np.ndarray  # int32[F], host index
     flow_bytes: np.ndarray  # int64[F]
@@ -29,6 +31,8 @@ class Dag:
     flow_step: np.ndarray  # int32[F], step within the collective
     flow_microbatch: np.ndarray  # int16[F], -1 none
     flow_draw_key: np.ndarray  # int64[F], position within its pattern: equal for twins of other groups
+    flow_job: np.ndarray  # int16[F]
+    flow_iteration: np.ndarray  # int16[F]
     start_ps: np.ndarray  # int64[T+F], earliest start
     indegree: np.ndarray  # int32[T+F], edges of both sorts that a node waits for
     done_ptr: np.ndarray  # int64[T+F+1]: released when a task ends, or a flow's last data packet arrives
@@ -101,14 +105,15 @@ class Dag:
 
 
 def assemble(tasks: Tasks, flows: Flows, done: Edges, acked: Edges, collective_name: tuple[str, ...], n_ranks: int) -> Dag:
-    """A Dag of blocks and edges; flows are numbered after the tasks in the edges already."""
+    """A Dag of blocks and edges; in the edges flows are numbered after the tasks, or from FLOW_BASE on."""
     nodes = len(tasks) + len(flows)
-    done_ptr, done_succ, acked_ptr, acked_succ, indegree = csr(nodes, *done.arrays(), *acked.arrays())
+    done_ptr, done_succ, acked_ptr, acked_succ, indegree = csr(nodes, *done.arrays(len(tasks)), *acked.arrays(len(tasks)))
     return Dag(
         task_rank=tasks.rank, task_kind=tasks.kind, task_duration_ps=tasks.duration_ps, task_bytes=tasks.n_bytes,
-        task_layer=tasks.layer, task_microbatch=tasks.microbatch,
+        task_layer=tasks.layer, task_microbatch=tasks.microbatch, task_job=tasks.job, task_iteration=tasks.iteration,
         flow_src=flows.src, flow_dst=flows.dst, flow_bytes=flows.n_bytes, flow_kind=flows.kind,
         flow_collective=flows.collective, flow_step=flows.step, flow_microbatch=flows.microbatch, flow_draw_key=flows.draw_key,
+        flow_job=flows.job, flow_iteration=flows.iteration,
         start_ps=np.concatenate([np.zeros(len(tasks), np.int64), flows.start_ps]),
         indegree=indegree, done_ptr=done_ptr, done_succ=done_succ, acked_ptr=acked_ptr, acked_succ=acked_succ,
         collective_name=collective_name, n_ranks=n_ranks,

@@ -1,7 +1,7 @@
-"""Ring collectives as flows: all-reduce, reduce-scatter and all-gather (Patarasu and Yuan, JPDC 69(2), 2009).
+"""Ring collectives: all-reduce, reduce-scatter and all-gather (Patarasu and Yuan, JPDC 69(2), 2009).
 
 Member j of a ring of n sends to member j + 1 in every step. What it sends in step k is what it received
-in step k - 1, reduced with its own share while the reduction lasts; so that flow waits for the arrival
+in step k - 1, reduced with its own share while the reduction lasts; so that message waits for the arrival
 of the one before it. Each step moves a chunk of 1/n of the data.
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.workload.blocks import Edges, FlowKind, Flows
+from sim.workload.collective.template import Template
 
 RING_DRAWS = 0  # draw key of every member: what symmetry a ring has, random marks do not break
 
@@ -27,6 +28,33 @@ def all_gather_steps(n: int) -> int:
 def all_reduce_steps(n: int) -> int:
     """A reduce-scatter, then an all-gather."""
     return 2 * (n - 1)
+
+
+def all_reduce(n: int) -> Template:
+    """2(n-1) steps of 1/n of the data."""
+    return _ring(n, all_reduce_steps(n), own_steps=n)
+
+
+def reduce_scatter(n: int) -> Template:
+    """n-1 steps of 1/n of the data."""
+    return _ring(n, reduce_scatter_steps(n), own_steps=n)
+
+
+def all_gather(n: int) -> Template:
+    """n-1 steps of 1/n of the data; nobody passes on before it takes part itself."""
+    return _ring(n, all_gather_steps(n), own_steps=n)
+
+
+def _ring(n: int, steps: int, own_steps: int) -> Template:
+    member = np.arange(n)
+    message = np.arange(steps * n).reshape(steps, n)
+    step = np.repeat(np.arange(steps), n)
+    return Template(
+        n=n, src=np.tile(member, steps), dst=np.tile((member + 1) % n, steps), step=step,
+        part=np.ones(steps * n, np.int64), parts=np.full(steps * n, n), own=step < own_steps,
+        before=np.roll(message[:-1], 1, axis=1).ravel(), then=message[1:].ravel(),
+        last_member=member if steps else member[:0], last_message=np.roll(message[-1:], 1, axis=1).ravel(), draw=RING_DRAWS,
+    )  # fmt: skip
 
 
 def chunk_bytes(elements, n: int, element_bytes: int):
