@@ -16,13 +16,13 @@ from sim.scenario_parts import (
     Expectation,
     Fault,
     FlowSpec,
-    Model,
-    Parallelism,
     Simulation,
     Traffic,
     Transport,
 )
-from sim.scenario_rules import check_traffic, filled_model, filled_parallelism, gpus_used, legal_strategies, notices
+from sim.scenario_rules import check_traffic, gpus_used, notices
+from sim.scenario_training import Model, Parallelism
+from sim.scenario_training_rules import filled_model, filled_parallelism, legal_strategies
 
 __all__ = [
     "CONGESTION_CONTROLS", "PATTERNS", "TOPOLOGIES",

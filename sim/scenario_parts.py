@@ -1,4 +1,4 @@
-"""The sections of a scenario besides the cluster: model, strategy, traffic, transport, faults, run settings."""
+"""The sections of a scenario besides the cluster and training: traffic, transport, faults, run settings."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -17,44 +17,6 @@ Node = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is
 
 def _list(meaning: str, default: object = ()) -> object:
     return Field(default, description=meaning, strict=False)
-
-
-class Model(Part):
-    """A dense transformer: a row of the catalogue, any number of which may be overridden."""
-
-    SECTION: ClassVar[str] = "model"
-
-    name: str | None = Field(None, description="model of the catalogue; the keys below override it")
-    layers: int | None = Field(None, description="transformer layers", ge=1, le=10_000)
-    hidden: int | None = Field(None, description="hidden size", ge=1, le=1_000_000)
-    heads: int | None = Field(None, description="attention heads", ge=1, le=10_000)
-    vocabulary: int | None = Field(None, description="tokens in the vocabulary", ge=1, le=10_000_000)
-    ffn_hidden: int | None = Field(None, description="inner size of the MLP (default: 4 x hidden)", ge=1, le=10_000_000)
-    sequence: int = Field(2048, description="tokens in a sequence", ge=1, le=10_000_000)
-
-
-class Parallelism(Part):
-    """How the model is cut: tensor x pipeline x data parallel, and into micro-batches."""
-
-    SECTION: ClassVar[str] = "parallelism"
-
-    tp: int = Field(1, description="tensor-parallel GPUs, inside a server", ge=1, le=1_000_000)
-    pp: int = Field(1, description="pipeline stages", ge=1, le=1_000_000)
-    dp: int | None = Field(
-        None, description="data-parallel replicas (default: what the GPUs allow)", ge=1, le=1_000_000
-    )
-    micro_batch: int = Field(1, description="sequences in a micro-batch", ge=1, le=1_000_000)
-    micro_batches: int | None = Field(
-        None, description="micro-batches per replica and iteration (default: pp)", ge=1, le=1_000_000
-    )
-    global_batch: int | None = Field(
-        None, description="sequences per iteration over all replicas", ge=1, le=100_000_000
-    )
-    optimizer: Literal["all-reduce", "distributed"] = Field(
-        "distributed", description="gradients: ring all-reduce, or reduce-scatter + all-gather"
-    )
-    bucket_parameters: int = Field(40_000_000, description="parameters in a gradient bucket", ge=1, le=10**12)
-    efficiency: float = Field(0.5, description="share of the GPU's peak FLOP/s that compute reaches", gt=0, le=1)
 
 
 class FlowSpec(Part):

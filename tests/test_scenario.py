@@ -130,7 +130,7 @@ def test_global_batch_makes_micro_batches(gpt):
     "changes, words",
     [
         ({"parallelism.tp": 3}, ["tp = 3: must divide cluster.gpus_per_node = 8", "TP 4"]),
-        ({"parallelism.tp": 16}, ["tp = 16: must divide cluster.gpus_per_node = 8"]),
+        ({"parallelism.tp": 12}, ["tp = 12: must divide cluster.gpus_per_node = 8 or be a multiple of it"]),
         ({"parallelism.pp": 5}, ["pp = 5: must divide model.layers = 36"]),
         ({"model.heads": 4}, ["tp = 8: must divide model.heads = 4"]),
         ({"model.heads": 33}, ["model.heads = 33: must divide model.hidden = 4096; the nearest is 32"]),

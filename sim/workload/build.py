@@ -15,7 +15,12 @@ from sim.workload.transformer import Shape
 
 def shape_of(model: Model) -> Shape:
     """The transformer that a scenario's model section describes."""
-    return Shape(model.layers, model.hidden, model.heads, model.ffn_hidden, model.vocabulary, model.sequence)
+    return Shape(
+        model.layers, model.hidden, model.heads, model.ffn_hidden, model.vocabulary, model.sequence,
+        kv_heads=model.kv_heads, head_dim=model.head_dim, gated=model.gated, biased=model.biased, tied=model.tied_embeddings,
+        experts=model.experts, top_k=model.top_k, expert_ffn=model.expert_ffn, shared_experts=model.shared_experts,
+        dense_layers=model.dense_layers, latent=tuple(model.latent),
+    )  # fmt: skip
 
 
 def strategy_of(parallelism: Parallelism) -> Strategy:
