@@ -26,6 +26,7 @@ SIZES_USED_BY = {
     "core_gbps": ("fat-tree", "rail-optimised"),
     "core_delay_ns": ("fat-tree", "rail-optimised"),
     "graph": ("file",),
+    "nvswitches": ("file",),
     "nic_gbps": TOPOLOGIES[:4],
     "nic_delay_ns": TOPOLOGIES[:4],
     "nvlink_gbps": TOPOLOGIES[:4],
@@ -73,6 +74,7 @@ class Cluster(Part):
     core_gbps: float | None = _rate(None, "spine to core (default: fabric_gbps)")
     core_delay_ns: float | None = _delay(None, "spine to core (default: fabric_delay_ns)")
     graph: str | None = Field(None, description="the network as text in the HPCC simulator's topology format")
+    nvswitches: int = Field(0, description="of the switches that graph lists, the first n are NVSwitches inside servers", ge=0, le=1_000_000)
     ecmp_seed: int = Field(1, description="seed of every switch's path hash", ge=0, le=2**31 - 1)
 
     @model_validator(mode="before")
@@ -94,6 +96,8 @@ class Cluster(Part):
             raise ScenarioError(
                 f"cluster.gpus = {values['gpus']}: cluster.graph has {header[0]} nodes - {header[1]} switches = {hosts} hosts; leave gpus out"
             )
+        if type(nvswitches := values.get("nvswitches", 0)) is int and nvswitches > int(header[1]):
+            raise ScenarioError(f"cluster.nvswitches = {nvswitches}: cluster.graph has {header[1]} switches; the nearest is {header[1]}")
         return {**values, "gpus": hosts}
 
     @model_validator(mode="after")

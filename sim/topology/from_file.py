@@ -3,17 +3,19 @@
 import numpy as np
 
 from sim.errors import FormatError
-from sim.topology.network import FABRIC, HOST, LEAF, SPINE, Network
+from sim.topology.network import FABRIC, HOST, LEAF, NVLINK, NVSWITCH, SPINE, Network
+from sim.topology.wiring import NVSWITCH_ROW
 from sim.units import parse_rate_bps, parse_time_ps
 
 LINK = "a link is: src dst rate delay loss, like 0 2 100Gbps 1us 0"
 MAX_NODES = 100_000
 
 
-def network_from_text(text: str, file: str = "topology", gpus_per_node: int = 8) -> Network:
+def network_from_text(text: str, file: str = "topology", gpus_per_node: int = 8, nvswitches: int = 0) -> Network:
     """The network of `text`: nNodes nSwitches nLinks, the switch ids, then src dst rate delay loss per link.
 
-    Parallel links and links between hosts are kept. `file` names the source in errors.
+    Parallel links and links between hosts are kept. `file` names the source in errors. The first `nvswitches` of the switch
+    ids are NVSwitches, their links NVLink.
 
     Raises
     ------
@@ -27,10 +29,16 @@ def network_from_text(text: str, file: str = "topology", gpus_per_node: int = 8)
     is_host = np.ones(n_nodes, bool)
     is_host[switches] = False
     a, b = links[0], links[1]
-    tier = _tiers(is_host, a, b)
+    is_nvswitch = np.zeros(n_nodes, bool)
+    is_nvswitch[switches[:nvswitches]] = True
+    inside = is_nvswitch[a] | is_nvswitch[b]
+    tier = np.where(is_nvswitch, NVSWITCH, _tiers(is_host, a[~inside], b[~inside]))
     hosts = np.flatnonzero(is_host).astype(np.int32)
     server = np.full(n_nodes, -1, np.int32)
     server[hosts] = np.arange(len(hosts)) // gpus_per_node
+    for switch, gpu in ((a, b), (b, a)):
+        joins = is_nvswitch[switch] & is_host[gpu]
+        server[switch[joins]] = server[gpu[joins]]
     return Network(
         n_nodes=n_nodes,
         node_is_host=is_host,
@@ -44,7 +52,7 @@ def network_from_text(text: str, file: str = "topology", gpus_per_node: int = 8)
         port_rate_bps=np.repeat(links[2], 2).astype(np.int64),
         port_delay_ps=np.repeat(links[3], 2).astype(np.int64),
         port_loss=np.repeat(links[4], 2).astype(np.float64),
-        port_kind=np.full(2 * n_links, FABRIC, np.int8),
+        port_kind=np.repeat(np.where(inside, NVLINK, FABRIC), 2).astype(np.int8),
     )
 
 
@@ -162,4 +170,11 @@ def _positions(tier: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
                 np.add.at(count, up[below], 1)
             order = nodes[np.argsort(total[nodes] / np.maximum(count[nodes], 1), kind="stable")]
         x[order] = (np.arange(len(nodes)) + 0.5) / max(len(nodes), 1)
-    return np.column_stack((x, tier.astype(np.float64)))
+    total, count = np.zeros(len(tier)), np.zeros(len(tier))
+    for up, down in ((a, b), (b, a)):
+        inside = (tier[up] == NVSWITCH) & (tier[down] == HOST)
+        np.add.at(total, up[inside], x[down[inside]])
+        np.add.at(count, up[inside], 1)
+    nvswitch = tier == NVSWITCH
+    x[nvswitch] = (total / np.maximum(count, 1))[nvswitch]
+    return np.column_stack((x, np.where(nvswitch, NVSWITCH_ROW, tier.astype(np.float64))))

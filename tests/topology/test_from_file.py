@@ -1,11 +1,13 @@
 """Graphs from files: what is read, and every way to be refused."""
 
+import numpy as np
 import pytest
 
-from sim.errors import FormatError
+from sim.errors import FormatError, ScenarioError
 from sim.scenario import Cluster
 from sim.topology.build import build_network
 from sim.topology.from_file import network_from_text
+from sim.topology.routing import route
 
 STAR = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 0.001ms 0.000000\n"
 
@@ -70,3 +72,20 @@ def test_refused_in_one_line(text, words):
         network_from_text(text, "topo.txt")
     assert "\n" not in str(caught.value)
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_nvswitches_are_told_apart_and_keep_the_traffic_of_a_server():
+    text = "7 3 8\n4 5 6\n0 4 2400Gbps 25ns 0\n1 4 2400Gbps 25ns 0\n2 5 2400Gbps 25ns 0\n3 5 2400Gbps 25ns 0\n" + "".join(
+        f"{gpu} 6 100Gbps 1us 0\n" for gpu in range(4)
+    )
+    network = build_network(Cluster(topology="file", graph=text, gpus_per_node=2, nvswitches=2))
+    assert network.node_tier.tolist() == [0, 0, 0, 0, -1, -1, 1] and network.node_server.tolist() == [0, 0, 1, 1, 0, 1, -1]
+    assert network.port_kind[::2].tolist() == [1] * 4 + [0] * 4
+    assert network.node_xy[4].tolist() == [0.25, -0.7] and network.node_xy[5, 0] == 0.75
+    _, ports = route(network, [0, 2, 0], [1, 3, 3], np.arange(3), 1)
+    assert [network.port_name(port) for port in ports] == ["0->4", "4->1", "2->5", "5->3", "0->6", "6->3"]
+
+
+def test_more_nvswitches_than_switches():
+    with pytest.raises(ScenarioError, match="nvswitches = 2: cluster.graph has 1 switches; the nearest is 1"):
+        Cluster(topology="file", graph=STAR, nvswitches=2)
