@@ -6,10 +6,12 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from sim.catalogue.gpus import GPUS
+from sim.catalogue.nodes import NODES
 from sim.errors import ScenarioError, did_you_mean
 from sim.scenario_base import Part
 
 TOPOLOGIES = ("one-switch", "leaf-spine", "fat-tree", "rail-optimised", "file")
+FROM_NODE = ("gpu", "gpus_per_node", "nic_gbps")  # what a server of the catalogue says
 LEAF_PORTS_DOWN = 32  # half of a 64-port switch, the common 400G/800G radix
 
 SIZES_USED_BY = {
@@ -52,6 +54,7 @@ class Cluster(Part):
     SECTION: ClassVar[str] = "cluster"
 
     topology: Literal[TOPOLOGIES] = Field(description="shape of the network")
+    node: str | None = Field(None, description="server of the catalogue: fills gpu, gpus_per_node and nic_gbps where they are not given")
     gpu: str = Field("H100-SXM", description="GPU of the catalogue: peak FLOP/s and memory")
     gpus: int = Field(description="GPUs, each with one NIC", ge=2, le=65_536)
     gpus_per_node: int = Field(8, description="GPUs in a server", ge=1, le=1024)
@@ -102,6 +105,7 @@ class Cluster(Part):
 
     @model_validator(mode="after")
     def _fill_and_check(self) -> "Cluster":
+        self._fill_from_node()
         if self.gpu not in GPUS:
             raise ScenarioError(f"cluster.gpu = {self.gpu!r} is not in the catalogue: {did_you_mean(self.gpu, GPUS)}")
         fabric = self.nic_gbps if self.fabric_gbps is None else self.fabric_gbps
@@ -122,6 +126,13 @@ class Cluster(Part):
         }
         fill.get(self.topology, lambda: None)()
         return self
+
+    def _fill_from_node(self) -> None:
+        if self.node is None:
+            return
+        if self.node not in NODES:
+            raise ScenarioError(f"cluster.node = {self.node!r} is not in the catalogue: {did_you_mean(self.node, NODES)}")
+        self._resolve(**{key: getattr(NODES[self.node], key) for key in FROM_NODE if key not in self.model_fields_set})
 
     def servers(self) -> int:
         return math.ceil(self.gpus / self.gpus_per_node)

@@ -20,3 +20,9 @@ def test_peaks_are_dense():
     assert GPUS["A100-SXM-80"].peak_flops == 312e12
     assert round(GPUS["H100-SXM"].peak_flops / 1e12) == 989
     assert GPUS["B200-SXM"].peak_flops == 2250e12
+
+
+@pytest.mark.parametrize("name", GPUS)
+def test_fp8_is_twice_bf16_where_there_is_any(name):
+    row = GPUS[name]
+    assert row.peak_fp8_flops == (0 if name.startswith("A100") else pytest.approx(2 * row.peak_flops, rel=1e-4))
