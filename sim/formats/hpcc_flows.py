@@ -8,13 +8,14 @@ from sim.errors import FormatError
 from sim.formats.text import LineOfWord
 from sim.scenario_parts import MAX_FLOW_BYTES, MAX_START_US
 from sim.topology.network import Network, list_nodes
-from sim.units import ps_from_s
+from sim.units import PS_PER_S, ps_from_s
 
 FIRST_PORT = 10_000  # source port of a pair's first flow, HPCC simulator
 COLUMNS = ("src", "dst", "pg", "dport", "bytes", "start_s")
 WHOLE = {"src": 2**31, "dst": 2**31, "pg": 8, "dport": 2**16, "bytes": MAX_FLOW_BYTES + 1}
 LIKE = "a flow is: src dst pg dport bytes start_s, like 0 1 3 100 1000000 2.0"
 RDMA_CLASS = 3
+FIRST_DPORT = 100  # destination port of written flows
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,15 @@ def read_flows(text: str, network: Network, file: str = "flows") -> HpccFlows:
         start_ps=start_ps[order],
         notices=_notices(numbers, order),
     )
+
+
+def flows_text(src, dst, n_bytes, start_ps, dport: int = FIRST_DPORT) -> str:
+    """Flows in that format: node ids, RDMA class, whole bytes, seconds to the picosecond."""
+    rows = [
+        f"{a} {b} {RDMA_CLASS} {dport} {size} {start // PS_PER_S}.{start % PS_PER_S:012d}"
+        for a, b, size, start in zip(*(np.asarray(column).tolist() for column in (src, dst, n_bytes, start_ps)), strict=True)
+    ]
+    return "\n".join([str(len(rows)), *rows]) + "\n"
 
 
 def _whole(column: list[str], limit: int, name: str, fault) -> np.ndarray:

@@ -8,9 +8,9 @@ import numpy as np
 from sim.case import Case, timed_faults
 from sim.errors import FormatError
 from sim.formats.hpcc import HpccCase
+from sim.formats.hpcc_topology import topology_text
 from sim.packet.flows import FlowTable
 from sim.scenario import Cluster, FlowSpec, Scenario, Simulation, Traffic
-from sim.topology.network import Network
 from sim.transport import kernel_settings
 from sim.units import PS_PER_S, PS_PER_US, ps_from_s
 from sim.workload import patterns
@@ -91,24 +91,10 @@ def _scenario(
         fault.model_copy(update={"at_us": max(0.0, fault.at_us - origin_ps / PS_PER_US)}) for fault in source.faults
     )
     return HpccScenario(
-        name=name, cluster=Cluster(topology="file", graph=graph_text(source.network), ecmp_seed=ecmp_seed),
+        name=name, cluster=Cluster(topology="file", graph=topology_text(source.network), ecmp_seed=ecmp_seed),
         traffic=Traffic(pattern="flows", flows=listed), transport=source.transport, simulation=simulation, faults=faults,
         beyond=_digest(source),
     )  # fmt: skip
-
-
-def graph_text(network: Network) -> str:
-    """The network in the topology format of the files."""
-    switches = np.flatnonzero(~network.node_is_host)
-    columns = (network.port_src, network.port_dst, network.port_rate_bps, network.port_delay_ps, network.port_loss)
-    rows = zip(*(column[::2].tolist() for column in columns), strict=True)
-    return "\n".join(
-        [
-            f"{network.n_nodes} {len(switches)} {network.n_ports // 2}",
-            " ".join(map(str, switches.tolist())),
-            *(f"{a} {b} {rate}bps {delay}ps {loss!r}" for a, b, rate, delay, loss in rows),
-        ]
-    )
 
 
 def _digest(source: HpccCase) -> str:

@@ -6,7 +6,8 @@ import pytest
 from sim.errors import FormatError
 from sim.formats.hpcc import read_hpcc
 from sim.formats.hpcc_fct import fct_text
-from sim.formats.hpcc_run import graph_text, run_of
+from sim.formats.hpcc_run import run_of
+from sim.formats.hpcc_topology import topology_text
 from sim.preset import load_preset
 from sim.simulation import Simulation
 from sim.topology.build import build_network
@@ -104,7 +105,7 @@ def test_settings_of_the_file_reach_the_kernel(files):
 @pytest.mark.parametrize("name", ["fat-tree-ring", "parallel-links", "leaf-spine-oversubscribed"])
 def test_a_network_survives_being_written_and_read(name):
     network = build_network(load_preset(name).cluster)
-    again = network_from_text(graph_text(network))
+    again = network_from_text(topology_text(network))
     for column in ("port_src", "port_dst", "port_rate_bps", "port_delay_ps", "port_loss", "node_is_host", "hosts"):
         assert np.array_equal(getattr(network, column), getattr(again, column)), column
 
