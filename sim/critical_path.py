@@ -10,8 +10,8 @@ from sim.jit import njit
 from sim.workload.blocks import FlowKind, TaskKind
 from sim.workload.dag import Dag
 
-COMPUTE_KINDS = (TaskKind.FORWARD, TaskKind.BACKWARD)
-FLOW_KINDS = (FlowKind.DP, FlowKind.PP, FlowKind.EMBEDDING, FlowKind.TRAFFIC)
+COMPUTE_KINDS = (TaskKind.FORWARD, TaskKind.BACKWARD, TaskKind.WEIGHT, TaskKind.RECOMPUTE, TaskKind.PROGRAM)
+FLOW_KINDS = (FlowKind.DP, FlowKind.PP, FlowKind.EMBEDDING, FlowKind.TRAFFIC)  # named even where there are none
 
 
 class WaitedFor(IntEnum):
@@ -138,7 +138,7 @@ def shares(dag: Dag, path: CriticalPath, end_ps: np.ndarray) -> dict[str, int]:
     bubble : compute and TP on the path beyond that, work of other ranks that it had to wait for: the
         pipeline filling and draining, (p - 1)/m of the work of a stage on a network that takes no time
     optimizer : its step
-    DP, PP, EMBEDDING, TRAFFIC : flows that nothing on the path hides
+    DP, PP, EMBEDDING, TRAFFIC, and EP, CP, ... where there are any : flows that nothing on the path hides
     idle : nothing on the path ran
     """
     span = path.release_ps - path.start_ps
@@ -155,10 +155,10 @@ def shares(dag: Dag, path: CriticalPath, end_ps: np.ndarray) -> dict[str, int]:
         excess += on_path - parts[name]
     parts["bubble"] = excess
     parts["optimizer"] = int(task_span[kind == TaskKind.OPTIMIZER].sum())
-    for flow_kind in FLOW_KINDS:
+    for flow_kind in (*FLOW_KINDS, *(kind for kind in FlowKind if kind in dag.flow_kind and kind not in (*FLOW_KINDS, FlowKind.TP))):
         parts[flow_kind.name] = int(flow_span[dag.flow_kind[flow] == flow_kind].sum())
     parts["TP"] += int(flow_span[dag.flow_kind[flow] == FlowKind.TP].sum())
-    parts["idle"] = int(path.idle_ps.sum())
+    parts["idle"] = int(path.idle_ps.sum()) + int(task_span[kind == TaskKind.WAIT].sum())
     return parts
 
 

@@ -12,14 +12,9 @@ from sim.scenario import Cluster, Scenario
 from sim.topology.build import build_network
 from sim.topology.network import Network
 from sim.transport import kernel_settings
-from sim.units import bps_from_gbps
-from sim.workload import gradients, patterns, pipeline
-from sim.workload.build import shape_of, strategy_of
-from sim.workload.collective import ring
-from sim.workload.placement import place
+from sim.workload import patterns
+from sim.workload.jobs import tally
 from sim.workload.sizes import sizes
-from sim.workload.strategy import check_strategy
-from sim.workload.transformer import BF16_BYTES, FP32_BYTES, embedding_parameters
 
 # CPU of one packet or ACK through one port, fitted to `python -m sim bench packet` on an AMD EPYC core (to within a fifth).
 NS_PER_HOP = 32.0  # few queue pairs on few hosts: k8-ring-128, sparse-1024
@@ -45,8 +40,6 @@ def estimate(scenario: Scenario) -> Estimate:
     network, counts = _network(scenario.cluster), sizes(scenario)
     kernel_settings(scenario.transport, scenario.simulation, network)
     timed_faults(scenario, network)
-    if scenario.parallelism is not None:
-        check_strategy(strategy_of(scenario.parallelism), bps_from_gbps(scenario.cluster.nvlink_gbps))
     sorts = list(crossings(scenario))
     src, dst, packets = (np.concatenate(column) for column in zip(*sorts, strict=True))
     total = packets.sum()
@@ -80,8 +73,8 @@ def crossings(scenario: Scenario) -> Iterator[tuple[np.ndarray, np.ndarray, np.n
         return data - (-data // every)
 
     yield np.zeros(0, int), np.zeros(0, int), np.zeros(0)
-    found = _traffic(scenario, packets) if scenario.traffic is not None else _training(scenario, packets)
-    for src, dst, number in found:
+    found = _traffic(scenario, packets) if scenario.traffic is not None else ()
+    for src, dst, number in (*found, *_counted(scenario, packets)):
         yield src, dst, np.broadcast_to(number, np.shape(src))
 
 
@@ -116,30 +109,10 @@ def _on_given_paths(scenario: Scenario) -> int:
     return total
 
 
-def _training(scenario: Scenario, packets):
-    shape, strategy = shape_of(scenario.model), strategy_of(scenario.parallelism)
-    host = place(strategy.world, scenario.cluster.gpus)
-    stages = [host[strategy.stage_ranks(stage)] for stage in range(strategy.pp)]
-    messages = strategy.micro_batches * packets(pipeline.message_bytes(shape, strategy))
-    for left, right in zip(stages, stages[1:]):
-        yield left, right, messages
-        yield right, left, messages
-    if strategy.pp > 1:
-        chunk = ring.chunk_bytes(embedding_parameters(shape, strategy.tp), 2, FP32_BYTES)
-        yield stages[0], stages[-1], ring.all_reduce_steps(2) * packets(chunk)
-        yield stages[-1], stages[0], ring.all_reduce_steps(2) * packets(chunk)
-    if strategy.dp > 1:
-        for stage in range(strategy.pp):
-            groups = host[strategy.data_groups(stage)]
-            parameters = gradients.buckets(shape, strategy, stage).parameters
-            yield groups.ravel(), np.roll(groups, -1, axis=1).ravel(), _exchanged(parameters, strategy, packets)
-
-
-def _exchanged(parameters: np.ndarray, strategy, packets) -> float:
-    """Packets that a rank sends to the next of its ring, over all steps of all buckets."""
-    d = strategy.dp
-    reduced = packets(ring.chunk_bytes(parameters, d, FP32_BYTES)).sum()
-    if not strategy.distributed_optimizer:
-        return ring.all_reduce_steps(d) * reduced
-    gathered = packets(ring.chunk_bytes(parameters, d, BF16_BYTES)).sum()
-    return ring.reduce_scatter_steps(d) * reduced + ring.all_gather_steps(d) * gathered
+def _counted(scenario: Scenario, packets):
+    """Messages of jobs and background: of every series of collectives each pair once, with all its packets."""
+    gpus = scenario.cluster.gpus
+    for one in tally(scenario).counted:
+        number = np.broadcast_to(packets(one.n_bytes).sum(axis=0), one.src.shape)
+        pairs, pair = np.unique(one.src.astype(np.int64) * gpus + one.dst, return_inverse=True)
+        yield pairs // gpus, pairs % gpus, np.bincount(pair.ravel(), number.ravel(), minlength=len(pairs))

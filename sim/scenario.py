@@ -21,12 +21,14 @@ from sim.scenario_parts import (
     Transport,
 )
 from sim.scenario_rules import check_traffic, gpus_used, notices
+from sim.scenario_tenants import Background, Job, Straggler, check_background, check_stragglers, fill_jobs
 from sim.scenario_training import Model, Parallelism
 from sim.scenario_training_rules import filled_model, filled_parallelism, legal_strategies
 
 __all__ = [
     "CONGESTION_CONTROLS", "PATTERNS", "TOPOLOGIES",
-    "Cluster", "Expectation", "Fault", "FlowSpec", "Model", "Parallelism", "Scenario", "Simulation", "Traffic", "Transport",
+    "Background", "Cluster", "Expectation", "Fault", "FlowSpec", "Job", "Model", "Parallelism", "Scenario", "Simulation", "Straggler",
+    "Traffic", "Transport",
     "gpus_used", "legal_strategies", "notices",
 ]  # fmt: skip
 
@@ -53,6 +55,9 @@ class Scenario(Part):
     transport: Transport = Field(default_factory=Transport)
     simulation: Simulation = Field(default_factory=Simulation)
     faults: tuple[Fault, ...] = Field((), strict=False)
+    jobs: tuple[Job, ...] = Field((), strict=False)
+    background: tuple[Background, ...] = Field((), strict=False)
+    stragglers: tuple[Straggler, ...] = Field((), strict=False)
     expect: dict[str, Expectation] = Field({}, description="numbers that a run should reproduce")
 
     @model_validator(mode="after")
@@ -71,10 +76,18 @@ class Scenario(Part):
             model = self.model.model_copy()
             model._resolve(**filled_model(self.model))
             parallelism = self.parallelism.model_copy()
-            parallelism._resolve(**filled_parallelism(model, self.cluster, self.parallelism))
-            self._resolve(model=model, parallelism=parallelism)
+            taken = sum(job.gpus or job.parallelism.gpus_given for job in self.jobs)
+            mine = self.cluster.model_copy(update={"gpus": max(1, self.cluster.gpus - taken)}) if taken else self.cluster
+            parallelism._resolve(**filled_parallelism(model, mine, self.parallelism))
+            jobs = fill_jobs(self.jobs, self.cluster, parallelism.gpus)
+            self._resolve(model=model, parallelism=parallelism, jobs=jobs)
         else:
             check_traffic(self.traffic, self.cluster.gpus)
+            if self.jobs or self.stragglers:
+                extra = "jobs" if self.jobs else "stragglers"
+                raise ScenarioError(f"[traffic] and [[{extra}]] exclude each other: {extra} need [model] with [parallelism]")
+        check_background(self.background, self.cluster)
+        check_stragglers(self.stragglers, self.cluster.gpus)
         return self
 
     def digest(self) -> str:

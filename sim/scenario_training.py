@@ -93,3 +93,8 @@ class Parallelism(Part):
     def gpus(self) -> int:
         """GPUs that the strategy uses (once dp is filled in)."""
         return self.tp * self.cp * self.pp * self.dp
+
+    @property
+    def gpus_given(self) -> int:
+        """GPUs that the strategy uses as far as it was written, 0 if dp was left open."""
+        return self.tp * self.cp * self.pp * (self.dp or 0)

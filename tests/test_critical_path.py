@@ -8,7 +8,7 @@ from sim.critical_path import WaitedFor, critical_path, shares
 from sim.errors import RunError
 from sim.workload.blocks import Edges, FlowKind, Flows, TaskKind, Tasks
 from sim.workload.dag import assemble
-from sim.workload.iteration import iteration
+from sim.workload.iteration import Machine, iteration
 from sim.workload.strategy import Strategy
 from sim.workload.transformer import Shape
 from tests.workload.tiny_player import play
@@ -92,7 +92,7 @@ NO_HEAD = Shape(layers=8, hidden=1024, heads=8, ffn_hidden=4096, vocabulary=1, s
 @pytest.mark.parametrize(("pp", "micro_batches"), [(1, 3), (2, 2), (4, 4), (4, 8)])
 def test_bubble_on_a_network_that_takes_no_time(pp, micro_batches):
     strategy = Strategy(2, pp, 1, micro_batches=micro_batches)
-    dag = iteration(NO_HEAD, strategy, GPUS["H100-SXM"], 3600 * 10**9, strategy.world)
+    dag = iteration(NO_HEAD, strategy, Machine(GPUS["H100-SXM"], 3600 * 10**9, strategy.world, 8))
     times = play(dag)
     path = critical_path(dag, *times)
     parts = shares(dag, path, times[1])
@@ -100,10 +100,10 @@ def test_bubble_on_a_network_that_takes_no_time(pp, micro_batches):
     assert sum(parts.values()) == times[1].max()
 
 
-@pytest.mark.parametrize("optimizer", [True, False])
+@pytest.mark.parametrize("optimizer", ["distributed", "all-reduce"])
 def test_parts_add_up_and_every_step_starts_when_the_one_before_releases(optimizer):
-    strategy = Strategy(2, 2, 4, micro_batches=2, bucket_parameters=5_000_000, distributed_optimizer=optimizer)
-    dag = iteration(NO_HEAD, strategy, GPUS["H100-SXM"], 3600 * 10**9, strategy.world)
+    strategy = Strategy(2, 2, 4, micro_batches=2, bucket_parameters=5_000_000, optimizer=optimizer)
+    dag = iteration(NO_HEAD, strategy, Machine(GPUS["H100-SXM"], 3600 * 10**9, strategy.world, 8))
     start, end, acked = play(dag, flow_ps=lambda n_bytes: 2_000_000 + 20 * n_bytes, ack_ps=2_000_000)
     path = critical_path(dag, start, end, acked)
     assert (path.start_ps[1:] == path.release_ps[:-1]).all()

@@ -16,6 +16,8 @@ class TaskKind(IntEnum):
     WEIGHT = 4  # gradients of a layer's weights, where the schedule keeps them apart from those of its inputs
     WAIT = 5  # takes no time: a point where a rank's work and its messages meet
     PROGRAM = 6  # a task of an imported graph
+    RECOMPUTE = 7  # a forward pass again, for activations that were not kept
+    NVLS = 8  # a GPU's share of an in-node collective that the NVSwitch does
 
 
 class FlowKind(IntEnum):
@@ -30,6 +32,7 @@ class FlowKind(IntEnum):
     CP = 6  # keys and values among context-parallel ranks
     BACKGROUND = 7  # traffic of others on the same network
     PROGRAM = 8  # a message of an imported graph
+    COLLECTIVE = 9  # a message of a collective without a model around it
 
 
 FLOW_BASE = 1 << 30  # node ids of flows begin here while a graph grows

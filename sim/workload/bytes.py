@@ -1,9 +1,11 @@
-"""Bytes that a GPU sends in one iteration by kind of parallelism, in closed form, and the sizes of the Dag."""
+"""Bytes that a GPU sends in one iteration by kind of parallelism, in closed form."""
 
 from dataclasses import dataclass
 
 from sim.scenario import Scenario
-from sim.workload.build import shape_of, strategy_of
+from sim.workload.context import key_value_elements
+from sim.workload.experts import token_elements
+from sim.workload.jobs import shape_of, strategy_of
 from sim.workload.strategy import Strategy
 from sim.workload.transformer import (
     BF16_BYTES,
@@ -11,6 +13,8 @@ from sim.workload.transformer import (
     Shape,
     embedding_parameters,
     hidden_state_bytes,
+    stage_expert_parameters,
+    stage_layers,
     stage_parameters,
 )
 
@@ -21,36 +25,62 @@ ALL_REDUCES_PER_LAYER = 4  # two forward, two backward (arXiv 1909.08053 section
 class BytesRow:
     """Bytes that each GPU of a pipeline stage sends in one iteration."""
 
-    kind: str  # "TP", "PP", "DP" or "EMBEDDING"
+    kind: str  # "TP", "CP", "EP", "PP", "DP" or "EMBEDDING"
     stage: int
     sent_bytes: float
     over: str  # "NVLink" or "network"
     formula: str
 
 
-def sent_bytes(shape: Shape, strategy: Strategy) -> list[BytesRow]:
-    """Closed forms of every kind and stage (arXiv 2205.05198 section 4.2.2, 2104.04473 section 3, 1910.02054 section 7)."""
-    t, p, d, m = strategy.tp, strategy.pp, strategy.dp, strategy.micro_batches
-    state = hidden_state_bytes(shape, strategy.micro_batch)
-    rows = []
-    for stage in range(p):
-        parameters = stage_parameters(shape, t, p, stage)
-        tensor = ALL_REDUCES_PER_LAYER * (shape.layers // p) * m * 2 * (t - 1) / t * state
-        rows.append(BytesRow("TP", stage, tensor, "NVLink", "4 layers m 2(t-1)/t 2sbh"))
-        neighbours = (stage > 0) + (stage < p - 1)
-        rows.append(BytesRow("PP", stage, neighbours * m * state / t, "network", "neighbours m 2sbh/t"))
-        if strategy.distributed_optimizer:
-            data, formula = (d - 1) / d * (FP32_BYTES + BF16_BYTES) * parameters, "(d-1)/d (4 + 2) P"
-        else:
-            data, formula = 2 * (d - 1) / d * FP32_BYTES * parameters, "2(d-1)/d 4 P"
-        rows.append(BytesRow("DP", stage, data, "network", formula))
-        tied = FP32_BYTES * embedding_parameters(shape, t) if p > 1 and stage in (0, p - 1) else 0
-        rows.append(BytesRow("EMBEDDING", stage, tied, "network", "4 Vh/t"))
+def sent_bytes(shape: Shape, strategy: Strategy, gpus_per_node: int = 0) -> list[BytesRow]:
+    """Closed forms of every kind and stage (arXiv 2205.05198 section 4.2.2, 2104.04473 section 3, 1910.02054 section 7,
+    2101.03961 section 2.2); ring and direct algorithms, even load of experts. The mean over the GPUs of a stage."""
+    return [row for stage in range(strategy.pp) for row in _of_stage(shape, strategy, stage, gpus_per_node)]
+
+
+def _of_stage(shape: Shape, strategy: Strategy, stage: int, gpus_per_node: int) -> list[BytesRow]:
+    t, p, c, m, e = strategy.tp, strategy.pp, strategy.cp, strategy.micro_batches, strategy.ep
+    state = hidden_state_bytes(shape, strategy.micro_batch) / c
+    layers = stage_layers(shape, p, stage, strategy.chunks)
+    full = strategy.recompute == "full"
+    reduces = ALL_REDUCES_PER_LAYER + 2 * full
+    tensor = reduces * len(layers) * m * 2 * (t - 1) / t * state
+    inside = t <= gpus_per_node or not gpus_per_node
+    rows = [BytesRow("TP", stage, tensor, "NVLink" if inside else "network", f"{reduces} layers m 2(t-1)/t 2sbh{'/c' * (c > 1)}")]
+    if c > 1:
+        keys = (3 + full) * len(layers) * m * (c - 1) / c * BF16_BYTES * key_value_elements(shape, strategy)
+        rows.append(BytesRow("CP", stage, keys, "network", f"{3 + full} layers m (c-1)/c 2 x 2sbhk/(at)"))
+    if e > 1:
+        routed, times = sum(shape.has_experts(layer) for layer in layers), ALL_REDUCES_PER_LAYER + 2 * full
+        element = BF16_BYTES * times - (strategy.precision == "fp8") * (1 + full)
+        tokens = element * routed * m * (e - 1) / e * token_elements(shape, strategy)
+        rows.append(BytesRow("EP", stage, tokens, "network", f"{times} layers m (e-1)/e Kh x 2sb/(tc)"))
+    boundaries = 2 * strategy.chunks - (stage == 0) - (stage == p - 1) if p > 1 else 0
+    rows.append(BytesRow("PP", stage, boundaries * m * state / t, "network", "boundaries m 2sbh/t" + "c" * (c > 1)))
+    rows.append(_gradients(shape, strategy, stage))
+    tied = shape.tied and p > 1 and stage in (0, p - 1)
+    rows.append(BytesRow("EMBEDDING", stage, FP32_BYTES * embedding_parameters(shape, t) if tied else 0, "network", "4 Vh/t"))
     return rows
 
 
+def _gradients(shape: Shape, strategy: Strategy, stage: int) -> BytesRow:
+    dense = stage_parameters(shape, strategy.tp, strategy.pp, stage, strategy.chunks)
+    routed = stage_expert_parameters(shape, strategy.tp, strategy.pp, strategy.ep, stage, strategy.chunks) if shape.experts else 0
+    shares = sum(size * (n - 1) / n for size, n in ((dense, strategy.replicas), (routed, strategy.expert_replicas)))
+    m, gradient = strategy.micro_batches, strategy.gradient_bytes
+    each, formula = {
+        "all-reduce": (2 * FP32_BYTES, "2(d-1)/d 4 P"),
+        "distributed": (FP32_BYTES + BF16_BYTES, "(d-1)/d (4 + 2) P"),
+        "zero-1": (gradient + BF16_BYTES, "(d-1)/d (2 + 2) P"),
+        "zero-2": (m * gradient + BF16_BYTES, "(d-1)/d (2m + 2) P"),
+        "zero-3": (3 * m * BF16_BYTES, "3(d-1)/d m 2P"),
+    }[strategy.optimizer]
+    return BytesRow("DP", stage, each * shares, "network", formula)
+
+
 def bytes_per_gpu(scenario: Scenario) -> list[BytesRow]:
-    """Rows of a scenario with a model; none for plain traffic."""
+    """Rows of a scenario with a model, of all its iterations; none for plain traffic."""
     if scenario.traffic is not None:
         return []
-    return sent_bytes(shape_of(scenario.model), strategy_of(scenario.parallelism))
+    rows = sent_bytes(shape_of(scenario.model), strategy_of(scenario.parallelism), scenario.cluster.gpus_per_node)
+    return [BytesRow(row.kind, row.stage, row.sent_bytes * scenario.parallelism.iterations, row.over, row.formula) for row in rows]

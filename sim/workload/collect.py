@@ -1,10 +1,11 @@
 """Tasks, flows and edges of a piece of work while it is put together, and pieces put side by side."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from sim.workload.blocks import FLOW_BASE, Edges, Flows, Tasks
+from sim.workload.blocks import FLOW_BASE, Edges, FlowKind, Flows, Tasks
 from sim.workload.dag import Dag, assemble
 
 
@@ -36,14 +37,18 @@ class Work:
         self._names += names
         return len(self._names) - len(names)
 
-    def add(self, other: "Work") -> tuple[int, int]:
-        """Put `other` beside what is here; what to add to its task ids and to its flow ids."""
-        tasks, flows, first = self.n_tasks, self.n_flows, self.name(other._names)
-        self.add_tasks(other.tasks())
-        self.add_flows(other.flows().renumbered(first))
-        self.done.extend(other.done, tasks, flows)
-        self.acked.extend(other.acked, tasks, flows)
-        return tasks, flows
+    def add(self, other: "Work") -> int:
+        """Put `other` beside what is here; what to add to its task ids."""
+        return self.add_parts(other.tasks(), other.flows(), other)
+
+    def add_parts(self, tasks: Tasks, flows: Flows, other: "Work") -> int:
+        """The same with the tasks and flows of `other` given, changed or not."""
+        n_tasks, n_flows, first = self.n_tasks, self.n_flows, self.name(other._names)
+        self.add_tasks(tasks)
+        self.add_flows(flows.renumbered(first))
+        self.done.extend(other.done, n_tasks, n_flows)
+        self.acked.extend(other.acked, n_tasks, n_flows)
+        return n_tasks
 
     def tasks(self) -> Tasks:
         return Tasks.join(self._tasks)
@@ -56,9 +61,30 @@ class Work:
         return assemble(self.tasks(), self.flows(), self.done, self.acked, tuple(self._names), n_ranks)
 
 
-def repeat(work: Work, times: int) -> Work:
-    """`work` so many times side by side, without edges between the copies."""
-    whole = Work()
-    for _ in range(times):
-        whole.add(work)
-    return whole
+class _NoEdges(Edges):
+    def add(self, before, after) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Messages that are only counted: all pairs src x dst [groups, M], each with sizes [series, groups or 1, M] bytes."""
+
+    kind: FlowKind
+    src: np.ndarray
+    dst: np.ndarray
+    n_bytes: np.ndarray
+
+
+class Tally(Work):
+    """The same face, but tasks and messages are counted only: what a graph will hold, without building it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counted: list[Counted] = []
+        self.done = self.acked = _NoEdges()
+
+    def count(self, kind: FlowKind, flows: Flows) -> None:
+        """Flows that are at hand already."""
+        self.n_flows += len(flows)
+        self.counted.append(Counted(kind, flows.src[None], flows.dst[None], flows.n_bytes[None, None]))

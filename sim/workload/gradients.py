@@ -1,16 +1,20 @@
 """Data parallelism: gradients in buckets, summed over the replicas while the last backward pass still runs.
 
-Buckets are filled in reverse order of the layers, as their gradients come (arXiv 2006.15704 section 3.2.3).
-Gradients are summed in fp32; with the distributed optimizer every rank sums, updates and then sends on
-its share (reduce-scatter, optimizer step, bf16 all-gather), without it all ranks sum all (all-reduce).
+Buckets are filled in reverse order of the layers, as their gradients come (arXiv 2006.15704 section 3.2.3). Without a distributed
+optimizer all ranks sum all (all-reduce); with it every rank sums, updates and then sends on its share (reduce-scatter, optimizer
+step, all-gather of bf16 weights). Gradients are fp32, under ZeRO bf16; ZeRO-2 keeps only a rank's share of them, so that every
+micro-batch's are summed (arXiv 1910.02054 section 5). Routed experts have fewer replicas and buckets of their own.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from sim.workload.blocks import Edges, FlowKind, Flows
-from sim.workload.collective import ring
+from sim.workload.blocks import FlowKind
+from sim.workload.collect import Work
+from sim.workload.collective.registry import template
+from sim.workload.collective.template import instantiate
+from sim.workload.seat import Seat, members_per_node, stage_name
 from sim.workload.stage import Stream
 from sim.workload.strategy import Strategy
 from sim.workload.transformer import (
@@ -18,10 +22,13 @@ from sim.workload.transformer import (
     FP32_BYTES,
     Shape,
     embedding_parameters,
-    final_norm_parameters,
+    expert_parameters,
+    head_parameters,
     layer_parameters,
-    stage_parameters,
+    stage_layers,
 )
+
+EMBEDDING = -1  # as a part of a stage, beside its layers
 
 
 @dataclass(frozen=True)
@@ -29,98 +36,94 @@ class Buckets:
     """Gradient buckets of one GPU of a stage, in the order in which they are reduced."""
 
     parameters: np.ndarray  # int64[buckets]
-    part: np.ndarray  # int64[buckets]: 0 head, 1.. layers from the last, then embedding; the last part a bucket holds
+    part: list[int]  # the last part that a bucket holds: a layer, shape.layers for the head, or EMBEDDING
 
 
-def parts(shape: Shape, strategy: Strategy, stage: int) -> np.ndarray:
-    """int64[layers of the stage + 2]: parameters of head, layers from the last, and embedding on one GPU."""
-    layers = shape.layers // strategy.pp
-    embedding = embedding_parameters(shape, strategy.tp)
-    head = final_norm_parameters(shape) + (embedding if strategy.pp > 1 else 0)
-    return np.array(
-        [head if stage == strategy.pp - 1 else 0]
-        + [layer_parameters(shape, strategy.tp)] * layers
-        + [embedding if stage == 0 else 0]
-    )
+def parts(shape: Shape, strategy: Strategy, stage: int) -> list[tuple[int, int]]:
+    """(part, parameters on one GPU) of head, layers from the last, and embedding, routed experts apart."""
+    layers = reversed(stage_layers(shape, strategy.pp, stage, strategy.chunks))
+    found = [(layer, layer_parameters(shape, strategy.tp, shape.has_experts(layer))) for layer in layers]
+    if stage == strategy.pp - 1:
+        found.insert(0, (shape.layers, head_parameters(shape, strategy.tp, strategy.pp)))
+    if stage == 0:
+        found.append((EMBEDDING, embedding_parameters(shape, strategy.tp)))
+    return found
 
 
-def buckets(shape: Shape, strategy: Strategy, stage: int) -> Buckets:
-    """Cut the stage's parameters, from the last, into buckets of strategy.bucket_size; the last is the rest."""
-    total = stage_parameters(shape, strategy.tp, strategy.pp, stage)
-    ends = np.minimum(np.arange(1, -(-total // strategy.bucket_size) + 1) * strategy.bucket_size, total)
-    part = np.searchsorted(np.cumsum(parts(shape, strategy, stage)), ends)
-    return Buckets(parameters=np.diff(ends, prepend=0), part=part)
+def expert_parts(shape: Shape, strategy: Strategy, stage: int) -> list[tuple[int, int]]:
+    """(layer, parameters on one GPU) of the routed experts, layers from the last."""
+    size = shape.experts // strategy.ep * expert_parameters(shape, strategy.tp)
+    layers = reversed(stage_layers(shape, strategy.pp, stage, strategy.chunks))
+    return [(layer, size) for layer in layers if shape.has_experts(layer)]
 
 
-@dataclass(frozen=True)
-class Exchange:
-    """The flows of a stage's data parallelism and what of them others wait for."""
+def buckets(found: list[tuple[int, int]], bucket_size: int) -> Buckets:
+    """Cut parts into buckets of `bucket_size` parameters; the last is the rest."""
+    ends_of_parts = np.cumsum([size for _, size in found])
+    total = int(ends_of_parts[-1])
+    ends = np.minimum(np.arange(1, -(-total // bucket_size) + 1) * bucket_size, total)
+    return Buckets(parameters=np.diff(ends, prepend=0), part=[found[at][0] for at in np.searchsorted(ends_of_parts, ends)])
 
-    flows: Flows
-    collective_name: list[str]
-    summed: np.ndarray  # int64[buckets, ranks of the stage]: arrival after which a rank has its sum of a bucket
+
+def ready_positions(line: Stream, cut: Buckets, experts: bool, overlap: bool, microbatch: int | None = None) -> np.ndarray:
+    """int64[buckets]: position of the task after which a bucket can be summed."""
+    if not overlap:
+        return np.full(len(cut.part), line.backward_ends(0, microbatch))
+    at = [line.backward_ends(0, microbatch) if part == EMBEDDING else line.gradients_ready(part, microbatch, experts) for part in cut.part]
+    return np.maximum.accumulate(at)
 
 
 def exchange(
-    shape: Shape, strategy: Strategy, stage: int, line: Stream, task: np.ndarray, hosts: np.ndarray,
-    first_node: int, first_collective: int, done: Edges,
-) -> Exchange:  # fmt: skip
-    """Gradient exchange of a stage, its edges added to `done`.
+    work: Work, shape: Shape, strategy: Strategy, seat: Seat, summed: np.ndarray, optimizer: np.ndarray, gathered: np.ndarray | None, gpus_per_node: int
+) -> None:
+    """Gradient exchange of a stage.
 
     Parameters
     ----------
-    task : int64[ranks of the stage], node id of each rank's first task
-    hosts : int[ranks], host of each rank
+    summed, optimizer, gathered : int64[ranks of the stage], nodes that wait for all sums, that make new weights, and that
+        wait until they are everywhere (None: nobody does)
     """
-    groups = strategy.data_groups(stage)
-    d = strategy.dp
-    cut = buckets(shape, strategy, stage)
-    local = groups - stage * strategy.ranks_per_stage
-    ready = task[local] + line.gradients_ready[cut.part][:, None, None]
-    optimizer = task[local] + len(line) - 1
-    reduce_name = "reduce-scatter" if strategy.distributed_optimizer else "all-reduce"
-    steps = ring.reduce_scatter_steps(d) if strategy.distributed_optimizer else ring.all_reduce_steps(d)
+    for groups, found, experts in (
+        (strategy.data_groups(seat.stage), parts(shape, strategy, seat.stage), False),
+        (strategy.expert_data_groups(seat.stage), expert_parts(shape, strategy, seat.stage), True),
+    ):
+        if groups.shape[1] > 1 and found:
+            _exchange(work, strategy, seat, groups, buckets(found, strategy.bucket_size), experts, summed, optimizer, gathered, gpus_per_node)
 
-    size = ring.chunk_bytes(cut.parameters, d, FP32_BYTES)
-    flows, rings = ring.ring_series(hosts[groups], size, steps, FlowKind.DP, first_node, first_collective)
-    ring.chain(rings, ready, min(steps, d), done)
-    summed = rings.arrival(steps - 1)
-    done.add(summed, optimizer[None])
-    blocks, names = [flows], _names(reduce_name, stage, len(cut.part), len(groups))
 
+def _exchange(work, strategy, seat, groups, cut, experts, summed, optimizer, gathered, gpus_per_node) -> None:
+    n, hosts, local = groups.shape[1], seat.hosts(groups), groups - seat.stage * strategy.ranks_per_stage
+    where = f"{'experts of ' * experts}{stage_name(strategy, seat.stage)}"
+    collective = "reduce-scatter" if strategy.distributed_optimizer else "all-reduce"
+    inside = members_per_node(groups, seat.host, gpus_per_node)
+    plan = template(collective, strategy.gradient_algorithm, n, local=inside)
+    every = range(strategy.micro_batches) if strategy.optimizer == "zero-2" else (None,)
+    ready = np.concatenate([ready_positions(seat.line, cut, experts, strategy.overlap, at) for at in every])
+    order = np.argsort(ready, kind="stable")
+    bucket = np.tile(np.arange(len(cut.part)), len(every))[order]
+    placed = instantiate(
+        work, plan, hosts, cut.parameters[bucket], strategy.gradient_bytes, FlowKind.DP, ready=seat.at(groups, ready[order]),
+        names=lambda k, g: f"{collective}, {where}, bucket {bucket[k]}, group {g}",
+    )  # fmt: skip
+    placed.follow(work)
+    placed.finish(work, summed[local][None])
     if strategy.distributed_optimizer:
-        steps = ring.all_gather_steps(d)
-        size = ring.chunk_bytes(cut.parameters, d, BF16_BYTES)
-        node, collective = first_node + len(flows), first_collective + len(names)
-        flows, rings = ring.ring_series(hosts[groups], size, steps, FlowKind.DP, node, collective)
-        ring.chain(rings, np.broadcast_to(optimizer, rings.flow[:, :, 0].shape), steps, done)
-        blocks.append(flows)
-        names += _names("all-gather", stage, len(cut.part), len(groups))
-
-    by_rank = np.empty((len(cut.part), strategy.ranks_per_stage), np.int64)
-    by_rank[:, local] = summed
-    return Exchange(flows=Flows.join(blocks), collective_name=names, summed=by_rank)
+        placed = instantiate(
+            work, template("all-gather", strategy.gradient_algorithm, n, local=inside), hosts, cut.parameters, BF16_BYTES, FlowKind.DP,
+            ready=optimizer[local][None], names=lambda k, g: f"all-gather, {where}, bucket {k}, group {g}",
+        )  # fmt: skip
+        placed.follow(work)
+        if gathered is not None:
+            placed.finish(work, gathered[local][None])
 
 
-def tied_embedding(
-    shape: Shape, strategy: Strategy, ready: tuple[np.ndarray, np.ndarray], optimizer: tuple[np.ndarray, np.ndarray],
-    hosts: np.ndarray, first_node: int, first_collective: int, done: Edges,
-) -> tuple[Flows, list[str]]:  # fmt: skip
-    """All-reduce of the tied embedding's gradient, Vh/t in fp32, between first and last stage
-    (Megatron-LM core/distributed/finalize_model_grads.py).
-
-    Parameters
-    ----------
-    ready, optimizer : node ids of the ranks of the first stage and of the last: what ends before, what waits
-    """
-    members = np.stack([strategy.stage_ranks(0), strategy.stage_ranks(strategy.pp - 1)], axis=1)
-    size = ring.chunk_bytes(np.array([embedding_parameters(shape, strategy.tp)]), 2, FP32_BYTES)
-    steps = ring.all_reduce_steps(2)
-    flows, rings = ring.ring_series(hosts[members], size, steps, FlowKind.EMBEDDING, first_node, first_collective)
-    ring.chain(rings, np.stack(ready, axis=1)[None], steps, done)
-    done.add(rings.arrival(steps - 1)[0], np.stack(optimizer, axis=1))
-    return flows, [f"embedding all-reduce, pair {pair}" for pair in range(len(members))]
-
-
-def _names(collective: str, stage: int, n_buckets: int, n_groups: int) -> list[str]:
-    return [f"{collective}, stage {stage}, bucket {bucket}, group {group}" for bucket in range(n_buckets) for group in range(n_groups)]
+def tied_embedding(work: Work, shape: Shape, strategy: Strategy, seats: list[Seat], summed: list[np.ndarray], optimizer: list[np.ndarray]) -> None:
+    """All-reduce of the tied embedding's gradient, Vh/t, between first and last stage
+    (Megatron-LM core/distributed/finalize_model_grads.py), when each has its own sum and before the optimizer."""
+    pairs = np.stack([strategy.stage_ranks(0), strategy.stage_ranks(strategy.pp - 1)], axis=1)
+    placed = instantiate(
+        work, template("all-reduce", "ring", 2), seats[0].hosts(pairs), np.array([embedding_parameters(shape, strategy.tp)]),
+        FP32_BYTES, FlowKind.EMBEDDING, ready=np.stack([summed[0], summed[-1]], axis=1)[None],
+        names=lambda _, pair: f"embedding all-reduce, pair {pair}",
+    )  # fmt: skip
+    placed.finish(work, np.stack([optimizer[0], optimizer[-1]], axis=1)[None])

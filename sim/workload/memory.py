@@ -1,27 +1,38 @@
 """Memory per GPU by kind and pipeline stage, against what the GPU has."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sim.catalogue.gpus import GPUS, Gpu
 from sim.errors import ScenarioError
 from sim.scenario import Scenario, legal_strategies
 from sim.units import show_bytes
-from sim.workload.build import shape_of, strategy_of
-from sim.workload.schedule.one_f_one_b import in_flight
+from sim.workload.activations import head_bytes, layer_bytes, passes_in_flight
+from sim.workload.jobs import shape_of, strategy_of
 from sim.workload.strategy import Strategy
 from sim.workload.transformer import (
     BF16_BYTES,
-    FP32_BYTES,
     Shape,
-    head_activation_bytes,
-    layer_activation_bytes,
+    expert_parameters,
+    layer_parameters,
+    stage_expert_parameters,
+    stage_layers,
     stage_parameters,
 )
 
-# bf16 weights, fp32 gradients, fp32 master weights and Adam's two moments: 18 bytes per parameter, of which
-# the distributed optimizer divides the last 12 over the data-parallel ranks (Megatron-LM docs, distributed optimizer)
-OPTIMIZER_BYTES = 3 * FP32_BYTES
-KINDS = ("weights", "gradients", "optimizer", "activations")
+KINDS = ("weights", "gradients", "optimizer", "activations", "working")
+WORKING_LAYERS = 2  # of ZeRO-3: the layer that is computed and the next, gathered meanwhile
+ADAM_BYTES = 12  # fp32 master weight and two moments, per parameter
+
+# bytes per parameter, whole and shared out over d GPUs: weights, gradients, Adam's states. Together 18, 6 + 12/d (Megatron-LM docs,
+# distributed optimizer), 4 + 12/d, 2 + 14/d, 16/d (arXiv 1910.02054 section 5)
+STATES = {
+    "all-reduce": ((2, 0), (4, 0), (ADAM_BYTES, 0)),
+    "distributed": ((2, 0), (4, 0), (0, ADAM_BYTES)),
+    "zero-1": ((2, 0), (2, 0), (0, ADAM_BYTES)),
+    "zero-2": ((2, 0), (0, 2), (0, ADAM_BYTES)),
+    "zero-3": ((0, 2), (0, 2), (0, ADAM_BYTES)),
+}
 
 
 @dataclass(frozen=True)
@@ -33,13 +44,14 @@ class MemoryRow:
     gradients: int
     optimizer: int
     activations: int
+    working: int = 0  # what lives for a layer only: gathered weights of ZeRO-3, the layer that is recomputed
 
     @property
     def total(self) -> int:
-        return self.weights + self.gradients + self.optimizer + self.activations
+        return sum(self.by_kind().values())
 
     def by_kind(self) -> dict[str, int]:
-        return {kind: getattr(self, kind) for kind in KINDS}
+        return {kind: size for kind in KINDS if (size := getattr(self, kind)) or kind != "working"}
 
 
 @dataclass(frozen=True)
@@ -55,28 +67,55 @@ class Feasibility:
 def memory_per_gpu(shape: Shape, strategy: Strategy) -> tuple[MemoryRow, ...]:
     """One row per pipeline stage.
 
-    Activations: layers of the stage x micro-batches in flight under 1F1B x sbh(10 + 24/t + 5as/(ht))
-    (arXiv 2205.05198 table 2), and on the last stage those of the head for one micro-batch.
+    States: bytes per parameter as in `STATES`, d = cp x dp, for routed experts cp x dp/ep. Activations: layers of the stage x
+    passes in flight x `layer_bytes`, and on the last stage those of the head for one micro-batch.
     """
-    layers = shape.layers // strategy.pp
-    per_layer = layer_activation_bytes(shape, strategy.micro_batch, strategy.tp)
-    shards = strategy.dp if strategy.distributed_optimizer else 1
-    rows = []
-    for stage in range(strategy.pp):
-        parameters = stage_parameters(shape, strategy.tp, strategy.pp, stage)
-        activations = per_layer * layers * in_flight(stage, strategy.pp, strategy.micro_batches)
-        if stage == strategy.pp - 1:
-            activations += head_activation_bytes(shape, strategy.micro_batch, strategy.tp)
-        rows.append(
-            MemoryRow(
-                stage=stage,
-                weights=BF16_BYTES * parameters,
-                gradients=FP32_BYTES * parameters,
-                optimizer=OPTIMIZER_BYTES * -(-parameters // shards),
-                activations=round(activations),
-            )
-        )
-    return tuple(rows)
+    return tuple(_row(shape, strategy, stage) for stage in range(strategy.pp))
+
+
+def state_bytes(parameters: int, optimizer: str, shards: int) -> tuple[int, int, int]:
+    """Bytes of weights, gradients and Adam's states for so many parameters, shared out over `shards` GPUs as `optimizer` does."""
+    return tuple(whole * parameters + shared * -(-parameters // shards) for whole, shared in STATES[optimizer])
+
+
+def activation_bytes(shape: Shape, strategy: Strategy, stage: int) -> float:
+    """Bytes that a GPU of a stage keeps for backward passes at its peak."""
+    layers = stage_layers(shape, strategy.pp, stage, strategy.chunks)
+    passes = passes_in_flight(strategy.schedule, stage, strategy.pp, strategy.micro_batches, strategy.chunks)
+    kept = passes / strategy.chunks * sum(_layer(shape, strategy, shape.has_experts(layer)) for layer in layers)
+    if stage == strategy.pp - 1:
+        kept += head_bytes(shape, strategy.micro_batch, strategy.tp, strategy.cp, strategy.sequence_parallel)
+    return kept
+
+
+def _layer(shape: Shape, strategy: Strategy, experts: bool, recompute: str | None = None) -> float:
+    how = strategy.recompute if recompute is None else recompute
+    return layer_bytes(shape, strategy.micro_batch, strategy.tp, strategy.cp, how, strategy.sequence_parallel, experts)
+
+
+def _row(shape: Shape, strategy: Strategy, stage: int) -> MemoryRow:
+    common = stage_parameters(shape, strategy.tp, strategy.pp, stage, strategy.chunks)
+    experts = stage_expert_parameters(shape, strategy.tp, strategy.pp, strategy.ep, stage, strategy.chunks)
+    states = zip(
+        state_bytes(common, strategy.optimizer, strategy.replicas), state_bytes(experts, strategy.optimizer, strategy.expert_replicas), strict=True
+    )
+    weights, gradients, optimizer = map(sum, states)
+    return MemoryRow(
+        stage, weights, gradients, optimizer, round(activation_bytes(shape, strategy, stage)), round(_working_bytes(shape, strategy, stage))
+    )
+
+
+def _working_bytes(shape: Shape, strategy: Strategy, stage: int) -> float:
+    """Bytes of what lives for a layer only."""
+    with_experts = any(shape.has_experts(layer) for layer in stage_layers(shape, strategy.pp, stage, strategy.chunks))
+    working = 0.0
+    if strategy.recompute == "full":
+        working += _layer(shape, strategy, with_experts, "selective")
+    if strategy.optimizer == "zero-3":
+        layer = layer_parameters(shape, strategy.tp, with_experts)
+        layer += with_experts * shape.experts // strategy.ep * expert_parameters(shape, strategy.tp)
+        working += WORKING_LAYERS * BF16_BYTES * layer
+    return working
 
 
 def feasibility(scenario: Scenario) -> Feasibility:
@@ -94,14 +133,41 @@ def feasibility(scenario: Scenario) -> Feasibility:
 
 
 def _nearest_that_fits(scenario: Scenario, gpu: Gpu) -> str:
-    wish = scenario.parallelism
-    if wish.optimizer == "all-reduce" and wish.dp > 1 and _fits(scenario, gpu, {"parallelism.optimizer": "distributed"}):
-        return 'optimizer = "distributed" fits'
-    for tp, pp, dp in legal_strategies(scenario.model, scenario.cluster, wish, wish.tp, wish.pp, wish.dp):
-        strategy = {"parallelism.tp": tp, "parallelism.pp": pp, "parallelism.dp": dp}
-        if (tp == 1 or scenario.cluster.nvlink_gbps > 0) and _fits(scenario, gpu, strategy):
-            return f"TP {tp} PP {pp} DP {dp} fits"
+    for changes in _cheap_changes(scenario):
+        if _fits(scenario, gpu, changes):
+            return " with ".join(_as_written(key, value) for key, value in changes.items()) + " fits"
+    layouts = list(_layouts(scenario))
+    for more in ({}, {"parallelism.recompute": "full"}, {"parallelism.optimizer": "zero-3"}):
+        for words, layout in [("", {})] * bool(more) + layouts:
+            if _fits(scenario, gpu, {**layout, **more}):
+                changes = [words] * bool(words) + [_as_written(key, value) for key, value in more.items()]
+                return " with ".join(changes) + " fits"
     return "no TP x PP x DP of these GPUs fits: take more GPUs, a smaller micro_batch, or a GPU with more memory"
+
+
+def _cheap_changes(scenario: Scenario) -> Iterator[dict]:
+    """What leaves the ranks where they are: optimizer states shared out, then activations recomputed or cut."""
+    wish = scenario.parallelism
+    optimizer = {"parallelism.optimizer": "distributed"} if wish.optimizer == "all-reduce" and wish.dp * wish.cp > 1 else {}
+    cut = {"parallelism.sequence_parallel": True} if wish.tp > 1 and not wish.sequence_parallel else {}
+    selective = {"parallelism.recompute": "selective"} if wish.recompute == "none" else {}
+    full = {"parallelism.recompute": "full"} if wish.recompute != "full" else {}
+    for activations in ({}, selective, cut, {**selective, **cut}, full):
+        for states in ({}, optimizer):
+            if states or activations:
+                yield {**states, **activations}
+
+
+def _layouts(scenario: Scenario) -> Iterator[tuple[str, dict]]:
+    """Other ways to cut the model over the same GPUs, nearest first."""
+    wish = scenario.parallelism
+    for tp, pp, dp in legal_strategies(scenario.model, scenario.cluster, wish, wish.tp, wish.pp, wish.dp):
+        if tp == 1 or scenario.cluster.nvlink_gbps > 0:
+            yield f"TP {tp} PP {pp} DP {dp}", {"parallelism.tp": tp, "parallelism.pp": pp, "parallelism.dp": dp}
+
+
+def _as_written(key: str, value: object) -> str:
+    return f"{key.partition('.')[2]} = " + (f'"{value}"' if isinstance(value, str) else str(value).lower())
 
 
 def _fits(scenario: Scenario, gpu: Gpu, changes: dict) -> bool:

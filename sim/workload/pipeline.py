@@ -2,69 +2,58 @@
 
 import numpy as np
 
-from sim.workload.blocks import Edges, FlowKind, Flows
-from sim.workload.stage import Stream
+from sim.workload.blocks import FlowKind, TaskKind
+from sim.workload.collect import Work
+from sim.workload.collective.template import instantiate, send
+from sim.workload.schedule.order import Op
+from sim.workload.seat import Seat
 from sim.workload.strategy import Strategy
 from sim.workload.transformer import Shape, hidden_state_bytes
 
+FORWARD_DRAWS, BACKWARD_DRAWS = 1, 2  # draw keys: twins of other replicas and rails draw alike, the two directions do not
+
 
 def message_bytes(shape: Shape, strategy: Strategy) -> int:
-    """2sbh/t: every tensor-parallel rank sends its share and the receivers gather (arXiv 2104.04473 section 4.1)."""
-    return -(-hidden_state_bytes(shape, strategy.micro_batch) // strategy.tp)
+    """2sbh/(tc): every tensor-parallel rank sends its share and the receivers gather (arXiv 2104.04473 section 4.1)."""
+    return -(-hidden_state_bytes(shape, strategy.micro_batch) // (strategy.tp * strategy.cp))
 
 
-FORWARD_DRAWS, BACKWARD_DRAWS = (
-    1,
-    2,
-)  # draw keys: twins of other replicas and rails draw alike, the two directions do not
-
-
-def hand_over(
-    shape: Shape,
-    strategy: Strategy,
-    lines: list[Stream],
-    task: list[np.ndarray],
-    hosts: np.ndarray,
-    first_node: int,
-    done: Edges,
-) -> Flows:
-    """Flows over every stage boundary, by boundary, direction, micro-batch and rank; edges added to `done`.
+def hand_over(work: Work, shape: Shape, strategy: Strategy, seats: list[Seat]) -> None:
+    """Messages over every boundary of virtual stages, by boundary, direction, micro-batch and rank.
 
     A message leaves when the pass that makes it ends, and its arrival releases the same pass next door;
     there the tensor-parallel ranks meet again in their first all-reduce, whoever got its share last.
-
-    Parameters
-    ----------
-    lines : per stage, its stream of tasks
-    task : per stage int64[ranks of the stage], node id of each rank's first task
     """
-    blocks, node = [], first_node
-    size = message_bytes(shape, strategy)
-    microbatch = np.arange(strategy.micro_batches)[:, None]
-    for left in range(strategy.pp - 1):
-        right = left + 1
-        for draw_key, sender, receiver, ends, begins in (
-            (FORWARD_DRAWS, left, right, lines[left].forward_last, lines[right].forward_first),
-            (BACKWARD_DRAWS, right, left, lines[right].backward_last, lines[left].backward_first),
-        ):
-            flows = Flows.of(
-                hosts[strategy.stage_ranks(sender)], hosts[strategy.stage_ranks(receiver)], size, FlowKind.PP,
-                draw_key=draw_key, microbatch=microbatch,
-            )  # fmt: skip
-            flow = node + np.arange(len(flows)).reshape(strategy.micro_batches, -1)
-            first = task[receiver] + begins[:, None]
-            done.add(task[sender] + ends[:, None], flow)
-            done.add(flow, first)
-            _meet(first, strategy.tp, done)
-            blocks.append(flows)
-            node += len(flows)
-    return Flows.join(blocks)
-
-
-def _meet(first: np.ndarray, tp: int, done: Edges) -> None:
-    """The first all-reduce of a pass, the task after `first[m, ranks]`, waits for the compute of all its peers."""
-    if tp == 1:
+    p, every = strategy.pp, np.arange(strategy.micro_batches)
+    size = np.full((strategy.micro_batches, 1, 1), message_bytes(shape, strategy))
+    if p == 1:
         return
-    groups = first.reshape(len(first), -1, tp)
+    for left in range(p * strategy.chunks - 1):
+        here, there = divmod(left, p), divmod(left + 1, p)
+        for op, draw, (chunk, stage), (to_chunk, to_stage) in (
+            (Op.FORWARD, FORWARD_DRAWS, here, there), (Op.BACKWARD, BACKWARD_DRAWS, there, here),
+        ):  # fmt: skip
+            sender, receiver = seats[stage], seats[to_stage]
+            pairs = np.stack([strategy.stage_ranks(stage), strategy.stage_ranks(to_stage)], axis=1)
+            ends = sender.line.last[op, chunk][:, None] + sender.task
+            first = receiver.line.first[op, to_chunk][:, None] + receiver.task
+            sent = instantiate(
+                work, send(), sender.hosts(pairs), every, 1, FlowKind.PP,
+                ready=np.stack([ends, ends], axis=2), microbatch=every, sizes=size, draw=draw,
+            )  # fmt: skip
+            sent.finish(work, np.stack([first, first], axis=2))
+            meet_at_first(work, receiver, op, to_chunk, strategy.tp)
+
+
+def meet_at_first(work: Work, seat: Seat, op: Op, chunk: int, tp: int) -> None:
+    """The first all-reduce of every pass in the node waits for the arithmetic of all its peers."""
+    made = seat.line.passes[op, chunk]
+    if tp > 1 and TaskKind.TP in made.kind and not made.crossings:
+        meet(work, seat, seat.line.first[op, chunk] + made.kind.index(TaskKind.TP), tp)
+
+
+def meet(work: Work, seat: Seat, positions: np.ndarray, tp: int) -> None:
+    """All-reduces at `positions` of the stream wait for the task before them on every peer."""
+    groups = seat.task.reshape(1, -1, tp) + np.reshape(positions, (-1, 1, 1))
     mine, peer = np.nonzero(~np.eye(tp, dtype=bool))
-    done.add(groups[:, :, peer], groups[:, :, mine] + 1)
+    work.done.add(groups[:, :, peer] - 1, groups[:, :, mine])

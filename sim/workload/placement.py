@@ -1,21 +1,29 @@
-"""Which host runs which rank: consecutive ranks fill the GPUs of a node, then the next node."""
+"""Which GPU runs which rank."""
 
 import numpy as np
 
 from sim.errors import ScenarioError
+from sim.workload.strategy import Strategy
 
 
-def place(ranks: int, hosts: int) -> np.ndarray:
-    """int32[ranks]: host index of each rank.
+def place(strategy: Strategy, gpus: int, gpus_per_node: int, seed: int, first_gpu: int = 0) -> np.ndarray:
+    """int64[ranks]: GPU of each rank, on `gpus` GPUs from `first_gpu` on, numbered server by server.
 
-    Hosts are numbered node by node, so that tensor-parallel ranks (innermost in the rank order) share
-    a node, and data-parallel neighbours sit at the same position of different nodes: on one rail.
+    Notes
+    -----
+    "packed": ranks fill server after server, so that tensor-parallel ranks (innermost in the rank order) share a server, and
+    data-parallel neighbours sit at the same position of different servers: on one rail. "spread": tensor-parallel groups go
+    round the servers one by one. "random": tensor-parallel groups lie at random places, drawn from the seed.
     """
-    if ranks > hosts:
-        raise ScenarioError(f"{ranks} ranks cannot be placed on {hosts} hosts; at most one rank per GPU")
-    return np.arange(ranks, dtype=np.int32)
-
-
-def idle_hosts(ranks: int, hosts: int) -> np.ndarray:
-    """int32[hosts - ranks]: host indices that no rank runs on."""
-    return np.arange(ranks, hosts, dtype=np.int32)
+    ranks = strategy.world
+    if ranks > gpus:
+        raise ScenarioError(f"{ranks} ranks cannot be placed on {gpus} GPUs; at most one rank per GPU")
+    block = strategy.tp if gpus_per_node % strategy.tp == 0 else gpus_per_node
+    slots = np.arange(gpus // block)
+    if strategy.placement == "spread":
+        per_node = gpus_per_node // block
+        slots = np.argsort(slots % per_node, kind="stable") if per_node > 1 else slots
+    elif strategy.placement == "random":
+        slots = np.random.default_rng([seed, gpus]).permutation(slots)
+    found = (slots[: -(-ranks // block), None] * block + np.arange(block)).ravel()[:ranks]
+    return found + first_gpu

@@ -5,7 +5,7 @@ import pytest
 from sim.catalogue.models import MODELS
 from sim.scenario import Model
 from sim.scenario_training_rules import filled_model
-from sim.workload.build import shape_of
+from sim.workload.jobs import shape_of
 from sim.workload.transformer import total_parameters
 
 # Billions as published, to the digits published: the papers' tables; names of models where no table says more

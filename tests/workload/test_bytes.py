@@ -28,7 +28,7 @@ def test_gpt_7b_on_64_by_hand():
 def test_all_reduce_and_distributed_optimizer():
     p = stage_parameters(GPT_7B, 1, 1, 0)
     assert by("DP", 0, Strategy(1, 1, 8)).sent_bytes == 7 / 8 * 6 * p
-    assert by("DP", 0, Strategy(1, 1, 8, distributed_optimizer=False)).sent_bytes == 14 / 8 * 4 * p
+    assert by("DP", 0, Strategy(1, 1, 8, optimizer="all-reduce")).sent_bytes == 14 / 8 * 4 * p
 
 
 def test_middle_stages_have_two_neighbours_and_no_embedding():

@@ -5,9 +5,12 @@ import pytest
 from sim.scenario import Scenario
 from sim.workload.memory import feasibility, memory_per_gpu
 from sim.workload.strategy import Strategy
-from sim.workload.transformer import Shape, head_activation_bytes, stage_parameters
+from sim.workload.transformer import Shape, head_activation_bytes, stage_expert_parameters, stage_parameters
 
 GPT_7B = Shape(36, 4096, 32, 16384, 51200, 2048)
+MIXTRAL = Shape(
+    32, 4096, 32, 14_336, 32_000, 4096, kv_heads=8, gated=True, biased=False, tied=False, experts=8, top_k=2, expert_ffn=14_336
+)
 
 
 def scenario(model, gpus, tp, pp, dp, **more):
@@ -32,12 +35,48 @@ def test_gpt_7b_on_64_by_hand():
     assert first.total == sum(first.by_kind().values())
 
 
-def test_states_per_parameter():
-    """18 bytes per parameter, with the distributed optimizer 6 + 12/d."""
-    for strategy, per_parameter in ((Strategy(1, 1, 8), 6 + 12 / 8), (Strategy(1, 1, 8, distributed_optimizer=False), 18)):
+@pytest.mark.parametrize(
+    ("optimizer", "per_parameter"),
+    [("all-reduce", 18), ("distributed", 6 + 12 / 8), ("zero-1", 4 + 12 / 8), ("zero-2", 2 + 14 / 8), ("zero-3", 16 / 8)],
+)
+def test_states_per_parameter(optimizer, per_parameter):
+    """d is dp x cp."""
+    for strategy in (Strategy(1, 1, 8, optimizer=optimizer), Strategy(1, 1, 4, cp=2, optimizer=optimizer)):
         row = memory_per_gpu(GPT_7B, strategy)[0]
         states = row.weights + row.gradients + row.optimizer
         assert states / stage_parameters(GPT_7B, 1, 1, 0) == pytest.approx(per_parameter)
+
+
+def test_experts_are_shared_out_over_fewer_ranks():
+    """Mixtral 8x7B, EP 4, DP 8: 2 experts of each layer here, their optimizer states over 2 ranks, the rest over 8."""
+    row = memory_per_gpu(MIXTRAL, Strategy(1, 1, 8, ep=4))[0]
+    experts, common = 32 * 2 * 3 * 4096 * 14_336, stage_parameters(MIXTRAL, 1, 1, 0)
+    assert stage_expert_parameters(MIXTRAL, 1, 1, 4, 0) == experts
+    assert row.weights == 2 * (experts + common)
+    assert row.optimizer == pytest.approx(12 * (experts / 2 + common / 8), rel=1e-9)
+
+
+def test_zero_3_gathers_two_layers_at_a_time():
+    row = memory_per_gpu(GPT_7B, Strategy(1, 1, 8, optimizer="zero-3"))[0]
+    assert row.working == 2 * 2 * (12 * 4096**2 + 13 * 4096)
+    assert memory_per_gpu(GPT_7B, Strategy(1, 1, 8))[0].by_kind().keys() == {"weights", "gradients", "optimizer", "activations"}
+
+
+def test_full_recomputation_keeps_inputs_and_works_on_one_layer():
+    row = memory_per_gpu(GPT_7B, Strategy(8, 2, 1, micro_batches=2, recompute="full"))[0]
+    assert row.activations == 2 * 2048 * 4096 * 18 * 2
+    assert row.working == 2048 * 4096 * (10 + 24 / 8)
+
+
+def test_schedules_differ_in_what_they_hold():
+    """12 layers on 2 stages, 8 micro-batches: 1F1B 2, GPipe 8, interleaved with v = 3 (1 + 1/6) of all layers."""
+    shape = Shape(12, 64, 4, 256, 1000, 32)
+    layer = 32 * 64 * (34 + 5 * 4 * 32 / 64)
+    held = {
+        schedule: memory_per_gpu(shape, Strategy(1, 2, 1, micro_batches=8, schedule=schedule, chunks=chunks))[0].activations / layer
+        for schedule, chunks in (("1f1b", 1), ("gpipe", 1), ("zb-h1", 1), ("interleaved", 3))
+    }
+    assert held == {"1f1b": 12, "gpipe": 48, "zb-h1": 12, "interleaved": 14}
 
 
 def test_fewer_micro_batches_than_stages_hold_less():
@@ -65,6 +104,25 @@ def test_a_distributed_optimizer_may_be_all_it_takes():
     verdict = feasibility(scenario("gpt-22b", 64, 4, 1, 16, optimizer="all-reduce"))
     assert not verdict.fits
     assert verdict.message.endswith('; optimizer = "distributed" fits')
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, 'recompute = "selective" fits'),
+        ({"recompute": "selective"}, 'recompute = "full" fits'),
+        ({"optimizer": "all-reduce"}, 'optimizer = "distributed" with recompute = "selective" fits'),
+    ],
+)
+def test_what_leaves_the_ranks_in_place_is_offered_first(changes, words):
+    """GPT-7B alone on a server: 8 micro-batches of activations are too much for one GPU of four in a row."""
+    verdict = feasibility(scenario("gpt-7b", 8, 1, 4, 2, micro_batch=4, **changes))
+    assert verdict.message.endswith(f"; {words}")
+
+
+def test_more_than_one_change_may_be_needed():
+    verdict = feasibility(scenario("gpt-22b", 8, 8, 1, 1, micro_batch=16, optimizer="distributed"))
+    assert verdict.message.endswith('; recompute = "selective" with sequence_parallel = true fits')
 
 
 def test_when_nothing_fits_it_says_so():

@@ -3,11 +3,12 @@
 import pytest
 
 from sim.workload.schedule.one_f_one_b import in_flight, order
+from sim.workload.schedule.order import Op
 
 
 def text(stage, stages, micro_batches):
-    backward, micro_batch = order(stage, stages, micro_batches)
-    return " ".join(f"{'B' if b else 'F'}{m}" for b, m in zip(backward, micro_batch))
+    found = order(stage, stages, micro_batches)
+    return " ".join(f"{'FB'[op]}{m}" for op, m in zip(found.op, found.micro_batch))
 
 
 def test_four_stages_by_hand():
@@ -26,7 +27,8 @@ def test_fewer_micro_batches_than_stages():
 @pytest.mark.parametrize("micro_batches", [1, 2, 7])
 def test_each_pass_once_and_no_more_in_flight_than_said(stages, micro_batches):
     for stage in range(stages):
-        backward, micro_batch = order(stage, stages, micro_batches)
+        found = order(stage, stages, micro_batches)
+        backward, micro_batch = found.op == Op.BACKWARD, found.micro_batch
         assert sorted(micro_batch[backward]) == sorted(micro_batch[~backward]) == list(range(micro_batches))
         held = peak = 0
         for is_backward in backward:

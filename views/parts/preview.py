@@ -1,13 +1,11 @@
 """What can be known of a scenario before a run, cached by the scenario's own hash."""
 
-import numpy as np
 import streamlit as st
 
 from sim.estimate import estimate as estimate_run
 from sim.scenario import Cluster, Scenario
 from sim.topology.build import build_network, fault_ports
-from sim.workload.build import strategy_of
-from sim.workload.placement import place
+from sim.workload.jobs import tally
 
 PREVIEWS_KEPT = 16
 
@@ -33,20 +31,12 @@ def _estimate(key: str, _scenario: Scenario):
 
 def over(scenario: Scenario, network) -> dict[str, str]:
     """By kind of parallelism, what its bytes cross: NVLink between GPUs of one server, the network, or both."""
-    strategy = strategy_of(scenario.parallelism)
-    server = network.node_server[network.hosts[place(strategy.world, scenario.cluster.gpus)]]
-    stages = np.array([strategy.stage_ranks(stage) for stage in range(strategy.pp)])
-    groups = np.concatenate([strategy.data_groups(stage) for stage in range(strategy.pp)])
-    ends = {
-        "PP": (stages[:-1], stages[1:]),
-        "DP": (groups, np.roll(groups, -1, axis=1)),
-        "EMBEDDING": (stages[:1], stages[-1:]),
-    }
-    found = {"TP": "NVLink"}
-    for kind, (src, dst) in ends.items():
-        inside = (server[src] == server[dst]) & (server[src] >= 0)
-        found[kind] = "NVLink" if inside.all() else "NVLink and network" if inside.any() else "network"
-    return found
+    server = network.node_server[network.hosts]
+    inside: dict[str, list[bool]] = {"TP": [True]}
+    for one in tally(scenario).counted:
+        here = (server[one.src] == server[one.dst]) & (server[one.src] >= 0)
+        inside.setdefault(one.kind.name, []).extend((bool(here.any()), bool(here.all())))
+    return {kind: "NVLink" if all(seen) else "NVLink and network" if any(seen) else "network" for kind, seen in inside.items()}
 
 
 def faulty_ports(network, scenario: Scenario) -> dict[int, str]:

@@ -5,11 +5,8 @@ in step k - 1, reduced with its own share while the reduction lasts; so that mes
 of the one before it. Each step moves a chunk of 1/n of the data.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from sim.workload.blocks import Edges, FlowKind, Flows
 from sim.workload.collective.template import Template
 
 RING_DRAWS = 0  # draw key of every member: what symmetry a ring has, random marks do not break
@@ -30,89 +27,55 @@ def all_reduce_steps(n: int) -> int:
     return 2 * (n - 1)
 
 
-def all_reduce(n: int) -> Template:
-    """2(n-1) steps of 1/n of the data."""
-    return _ring(n, all_reduce_steps(n), own_steps=n)
+def orders(n: int, local: int, channels: int) -> list[np.ndarray | None]:
+    """The order of the members in each of several rings, which leave every server by members of their own.
+
+    Channel c enters the first server at its member c and leaves it at c - 1; the next server is gone through backwards, so
+    that a ring stays on the same rail from server to server (with an odd number of servers, but for the last step).
+    """
+    if channels == 1:
+        return [None]
+    server, place = np.divmod(np.arange(n), local)
+    forth = [server * local + (channel + place) % local for channel in range(channels)]
+    back = [server * local + (channel + local - 1 - place) % local for channel in range(channels)]
+    return [np.where(server % 2, b, f) for f, b in zip(forth, back, strict=True)]
 
 
-def reduce_scatter(n: int) -> Template:
+def all_reduce(n: int, order: np.ndarray | None = None) -> Template:
+    """2(n-1) steps of 1/n of the data; `order` is that of the members along the ring, if it is not theirs."""
+    return _ring(n, order, all_reduce_steps(n), own_steps=n, reducing=n - 1)
+
+
+def reduce_scatter(n: int, order: np.ndarray | None = None) -> Template:
     """n-1 steps of 1/n of the data."""
-    return _ring(n, reduce_scatter_steps(n), own_steps=n)
+    return _ring(n, order, reduce_scatter_steps(n), own_steps=n, reducing=n - 1)
 
 
-def all_gather(n: int) -> Template:
+def all_gather(n: int, order: np.ndarray | None = None) -> Template:
     """n-1 steps of 1/n of the data; nobody passes on before it takes part itself."""
-    return _ring(n, all_gather_steps(n), own_steps=n)
+    return _ring(n, order, all_gather_steps(n), own_steps=n, reducing=0)
 
 
-def _ring(n: int, steps: int, own_steps: int) -> Template:
+def _ring(n: int, order: np.ndarray | None, steps: int, own_steps: int, reducing: int) -> Template:
     member = np.arange(n)
+    order = member if order is None else np.asarray(order)
     message = np.arange(steps * n).reshape(steps, n)
     step = np.repeat(np.arange(steps), n)
+    block = np.tile(member, steps) - step - (reducing > 0)  # its own first in a gather; after n-1 steps of a reduction its own is summed
     return Template(
-        n=n, src=np.tile(member, steps), dst=np.tile((member + 1) % n, steps), step=step,
+        n=n, src=np.tile(order, steps), dst=np.tile(np.roll(order, -1), steps), step=step,
         part=np.ones(steps * n, np.int64), parts=np.full(steps * n, n), own=step < own_steps,
         before=np.roll(message[:-1], 1, axis=1).ravel(), then=message[1:].ravel(),
-        last_member=member if steps else member[:0], last_message=np.roll(message[-1:], 1, axis=1).ravel(), draw=RING_DRAWS,
+        last_member=order if steps else member[:0], last_message=np.roll(message[-1:], 1, axis=1).ravel(), draw=RING_DRAWS,
+        block=order[block % n], adds=step < reducing, cycle=n,
     )  # fmt: skip
 
 
-def chunk_bytes(elements, n: int, element_bytes: int):
-    """Bytes of one step's flow: ceil(elements / n) elements, as the buffer is padded to a multiple of n."""
-    return -(-elements // n) * element_bytes
-
-
-@dataclass(frozen=True)
-class Rings:
-    """Node ids of the flows of one collective after the other (a series) on each of several rings.
-
-    `flow[b, g, k, j]` is what member j of ring g sends in step k of the b-th collective of the series.
-    """
-
-    flow: np.ndarray  # int64[series, rings, steps, n]
-
-    def arrival(self, step: int) -> np.ndarray:
-        """int64[series, rings, n]: the flow that reaches member j in a step."""
-        return np.roll(self.flow[:, :, step, :], 1, axis=-1)
-
-
-def ring_series(
-    members: np.ndarray, sizes: np.ndarray, steps: int, kind: FlowKind, first_node: int, first_collective: int
-) -> tuple[Flows, Rings]:
-    """Flows of a series of equal-shaped ring collectives.
-
-    Parameters
-    ----------
-    members : int[rings, n], host of each member in ring order
-    sizes : int[series], bytes of a step's flow in each collective
-    steps : steps of each collective
-    first_node : node id of the first flow made here
-    first_collective : number of the first collective; they go on by series, then ring
-    """
-    series, (rings, n) = len(sizes), members.shape
-    shape = (series, rings, steps, n)
-    collective = first_collective + np.arange(series * rings).reshape(series, rings, 1, 1)
-    flows = Flows.of(
-        np.broadcast_to(members[None, :, None, :], shape),
-        np.roll(members, -1, axis=1)[None, :, None, :],
-        sizes[:, None, None, None],
-        kind,
-        draw_key=RING_DRAWS,
-        collective=collective,
-        step=np.arange(steps)[:, None],
-    )
-    return flows, Rings(first_node + np.arange(series * rings * steps * n).reshape(shape))
-
-
-def chain(rings: Rings, ready: np.ndarray, reducing: int, done: Edges) -> None:
-    """Edges of a series of ring collectives.
-
-    A flow waits for the arrival of the step before it, and in its first `reducing` steps for the sender's
-    own share, node `ready[series, rings, n]`. A member begins a collective when it has the last chunk of
-    the one before (they share a stream).
-    """
-    flow = rings.flow
-    steps = flow.shape[2]
-    done.add(np.roll(flow[:, :, : steps - 1, :], 1, axis=-1), flow[:, :, 1:, :])
-    done.add(ready[:, :, None, :], flow[:, :, :reducing, :])
-    done.add(rings.arrival(steps - 1)[:-1], flow[1:, :, 0, :])
+def broadcast(n: int, order: np.ndarray | None = None) -> Template:
+    """From the first member on, each passes all of it on to the next; a member is done when the next has it."""
+    order = np.arange(n) if order is None else np.roll(order, -int(np.flatnonzero(order == 0)[0]))
+    step, one = np.arange(n - 1), np.ones(n - 1, np.int64)
+    return Template(
+        n=n, src=order[:-1], dst=order[1:], step=step, part=one, parts=one, own=one > 0, before=step[:-1], then=step[1:],
+        last_member=order, last_message=np.minimum(np.arange(n), n - 2), draw=RING_DRAWS,
+    )  # fmt: skip

@@ -4,13 +4,14 @@ An algorithm (one file each beside this one) makes a Template; `instantiate` put
 with array operations only.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from sim.workload.blocks import FlowKind, Flows
-from sim.workload.collect import Work
+from sim.workload.blocks import NO_COLLECTIVE, NO_MICROBATCH, FlowKind, Flows, TaskKind, Tasks
+from sim.workload.collect import Counted, Tally, Work
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,13 @@ class Template:
     A message moves ceil(elements x part / parts) elements, `elements` being what one member contributes to, or has after,
     the collective (as NCCL counts: all of an all-reduce's buffer, the whole input of a reduce-scatter, the whole output of an
     all-gather, everything that a member has to send in an all-to-all, its own share included).
+
+    What it carries: the data are cut into blocks; it carries `count` of them, `block`, `block` + `stride`, ..., modulo `cycle` within
+    their multiple of `cycle`. The receiver adds them to its own (`adds`) or takes them as they are. Block b belongs to member b % n
+    in a reduce-scatter and an all-gather; in an all-to-all block dst x n + src goes from src to dst.
+
+    A row from a member to itself is no message but a task: a meeting of messages that takes no time, or, where it carries blocks, a
+    member's share of an in-node collective that the NVSwitch does (see `nvls`).
     """
 
     n: int
@@ -34,9 +42,38 @@ class Template:
     last_member: np.ndarray  # int[Q]: a member is done ...
     last_message: np.ndarray  # int[Q]: ... when all these messages have arrived
     draw: np.ndarray | int = 0  # int[M], draw keys: messages that should see the same random marks have the same
+    block: np.ndarray | int = 0  # int[M], the first block carried
+    count: np.ndarray | int = 1  # int[M]
+    stride: np.ndarray | int = 1  # int[M]
+    adds: np.ndarray | bool = False  # bool[M]
+    cycle: int = 1
 
     def __len__(self) -> int:
         return len(self.src)
+
+    @cached_property
+    def is_message(self) -> np.ndarray:
+        """bool[M]: the rows that are messages."""
+        return self.src != self.dst
+
+    @cached_property
+    def opening(self) -> np.ndarray:
+        """int[..]: the rows with which members begin: own data that wait for no message, or else a member's first own rows."""
+        free = self.own.copy()
+        free[self.then] = False
+        first = np.full(self.n, np.iinfo(np.int64).max)
+        np.minimum.at(first, self.src[self.own], self.step[self.own])
+        begun = np.zeros(self.n, bool)
+        begun[self.src[free]] = True
+        return np.flatnonzero(free | (self.own & ~begun[self.src] & (self.step == first[self.src])))
+
+    def carried(self) -> tuple[np.ndarray, np.ndarray]:
+        """(row, block) int64[..]: every block that every row carries, row by row."""
+        count = np.broadcast_to(self.count, len(self))
+        row = np.repeat(np.arange(len(self)), count)
+        place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+        first, stride = np.broadcast_to(self.block, len(self))[row], np.broadcast_to(self.stride, len(self))[row]
+        return row, first // self.cycle * self.cycle + (first + place * stride) % self.cycle
 
     def message_bytes(self, elements, element_bytes: int) -> np.ndarray:
         """int64[..., M]: bytes of every message for int64[...] elements."""
@@ -44,28 +81,48 @@ class Template:
         return -(-share // self.parts) * element_bytes
 
 
+def send() -> Template:
+    """One message from the first of two members to the second."""
+    one, none = np.ones(1, np.int64), np.zeros(0, np.int64)
+    return Template(
+        n=2, src=one - 1, dst=one, step=one - 1, part=one, parts=one, own=one > 0, before=none, then=none, last_member=one, last_message=one - 1
+    )
+
+
 @dataclass(frozen=True)
 class Placed:
-    """Messages of a template on `series` x `groups`: node ids int64[series, groups, M]."""
+    """Messages of a template on `series` x `groups`: node ids int64[series, groups, M]; None where they are only counted."""
 
     template: Template
-    node: np.ndarray
+    node: np.ndarray | None
+    hosts: np.ndarray | None = None  # int[groups, n], of the members
+    series: int = 1
 
     def finish(self, work: Work, waits: np.ndarray) -> None:
         """Let node waits[series, groups, n] wait until its member has all that it gets."""
-        work.done.add(self.node[:, :, self.template.last_message], np.asarray(waits)[:, :, self.template.last_member])
+        if self.node is not None:
+            waits = np.broadcast_to(waits, (*self.node.shape[:2], self.template.n))
+            work.done.add(self.node[:, :, self.template.last_message], waits[:, :, self.template.last_member])
 
     def follow(self, work: Work) -> None:
         """Members begin a collective of the series when they are done with the one before (they share a stream)."""
-        template = self.template
-        first = np.flatnonzero(template.step == 0)
-        ends, begins = np.nonzero(template.last_member[:, None] == template.src[first][None, :])
-        work.done.add(self.node[:-1][:, :, template.last_message[ends]], self.node[1:][:, :, first[begins]])
+        template, first = self.template, self.template.opening
+        begins = template.src[first]
+        if np.array_equal(np.sort(template.last_member), np.arange(template.n)):  # one message each: no place to meet is needed
+            if self.node is not None:
+                ends = template.last_message[np.argsort(template.last_member)][begins]
+                work.done.add(self.node[:-1][:, :, ends], self.node[1:][:, :, first])
+            return
+        wait = _tasks(work, np.broadcast_to(self.hosts, (self.series - 1, *self.hosts.shape)), TaskKind.WAIT)
+        if self.node is not None:
+            Placed(template, self.node[:-1]).finish(work, wait)
+            work.done.add(wait[:, :, begins], self.node[1:][:, :, first])
 
 
 def instantiate(
     work: Work, template: Template, members: np.ndarray, elements: np.ndarray, element_bytes: int, kind: FlowKind, *,
-    ready: np.ndarray | None = None, names: Sequence[str], microbatch: np.ndarray | int = -1, sizes: np.ndarray | None = None,
+    ready: np.ndarray | None = None, names: Callable[[int, int], str] | None = None, microbatch: np.ndarray | int = -1,
+    sizes: np.ndarray | None = None, draw: int | None = None, switch_ps: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Placed:  # fmt: skip
     """Add a series of equal collectives on several groups to `work`.
 
@@ -74,23 +131,57 @@ def instantiate(
     members : int[groups, n], hosts of the members
     elements : int64[series]; ignored where `sizes` is given
     ready : node ids that broadcast to [series, groups, n]: what a member waits for before it sends its own data
-    names : series x groups names of the collectives
+    names : name of a collective from its place in the series and its group; None: messages of no collective
     microbatch : int, or int[series]
-    sizes : int64 that broadcasts to [series, groups, M], bytes of each message instead
+    sizes : int64[series, groups or 1, M], bytes of each message instead
+    draw : draw key of all messages instead of the template's
+    switch_ps : how long a member's share of so many bytes takes in the NVSwitch, for templates that use it
     """
     groups = len(members)
     if sizes is None:
         sizes = template.message_bytes(elements, element_bytes)[:, None, :]
     series = len(sizes)
     shape = (series, groups, len(template))
-    collective = work.name(names) + np.arange(series * groups).reshape(series, groups, 1)
+    src, dst = members[:, template.src], members[:, template.dst]
+    sent = slice(None) if template.is_message.all() else np.flatnonzero(template.is_message)
+    if isinstance(work, Tally):
+        work.n_flows += series * groups * int(template.is_message.sum())
+        work.n_tasks += series * groups * int((~template.is_message).sum())
+        work.counted.append(Counted(kind, src[:, sent], dst[:, sent], sizes[..., sent]))
+        return Placed(template, None, members, series)
+    collective = NO_COLLECTIVE
+    if names is not None:
+        first = work.name([names(index, group) for index in range(series) for group in range(groups)])
+        collective = first + np.arange(series * groups).reshape(series, groups, 1)
     flows = Flows.of(
-        np.broadcast_to(members[:, template.src], shape), members[:, template.dst], sizes, kind,
-        draw_key=template.draw, collective=collective, step=template.step, microbatch=np.reshape(microbatch, (-1, 1, 1)),
+        np.broadcast_to(src, shape)[:, :, sent], dst[:, sent], sizes[..., sent], kind,
+        draw_key=np.broadcast_to(template.draw, len(template))[sent] if draw is None else draw,
+        collective=collective, step=template.step[sent], microbatch=np.reshape(microbatch, (-1, 1, 1)),
     )  # fmt: skip
-    node = work.add_flows(flows).reshape(shape)
+    node = np.empty(shape, np.int64)
+    node[:, :, sent] = work.add_flows(flows).reshape(series, groups, -1)
+    if isinstance(sent, np.ndarray):
+        _add_tasks(work, template, members, sizes, switch_ps, node)
     work.done.add(node[:, :, template.before], node[:, :, template.then])
     if ready is not None:
         own = np.flatnonzero(template.own)
         work.done.add(np.broadcast_to(ready, (series, groups, template.n))[:, :, template.src[own]], node[:, :, own])
-    return Placed(template, node)
+    return Placed(template, node, members, series)
+
+
+def _add_tasks(work: Work, template: Template, members: np.ndarray, sizes: np.ndarray, switch_ps, node: np.ndarray) -> None:
+    count = np.broadcast_to(template.count, len(template))
+    for rows, kind in ((~template.is_message & (count == 0), TaskKind.WAIT), (~template.is_message & (count > 0), TaskKind.NVLS)):
+        at = np.flatnonzero(rows)
+        hosts = np.broadcast_to(members[:, template.src[at]], (*node.shape[:2], len(at)))
+        duration = switch_ps(sizes[..., at]) if len(at) and kind == TaskKind.NVLS else 0
+        node[:, :, at] = _tasks(work, hosts, kind, duration)
+
+
+def _tasks(work: Work, hosts: np.ndarray, kind: TaskKind, duration_ps=0) -> np.ndarray:
+    """int64[as hosts]: node ids of a task on each host."""
+    size, flat = hosts.size, hosts.ravel().astype(np.int32)
+    duration_ps = np.broadcast_to(duration_ps, hosts.shape).ravel().astype(np.int64)
+    none = np.full(size, NO_MICROBATCH, np.int16)
+    tasks = Tasks(flat, np.full(size, kind, np.int8), duration_ps, np.zeros(size, np.int64), none, none)
+    return work.add_tasks(tasks).reshape(hosts.shape)

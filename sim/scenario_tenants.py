@@ -1,0 +1,114 @@
+"""The sections of a scenario for what else happens on a cluster: more jobs, background traffic, slow GPUs."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from sim.errors import ScenarioError
+from sim.scenario_base import Part
+from sim.scenario_cluster import Cluster
+from sim.scenario_parts import MAX_FLOW_BYTES, MAX_START_US
+from sim.scenario_training import Model, Parallelism
+from sim.scenario_training_rules import filled_model, filled_parallelism
+
+BACKGROUND_PATTERNS = ("random", "incast", "ring", "permutation", "all-to-all")
+FLOWS_MAX = 5_000_000
+
+
+class Job(Part):
+    """Another training job on the same cluster, on GPUs of its own."""
+
+    SECTION: ClassVar[str] = "jobs"
+
+    name: str = Field("", description="short name (default: job 1, job 2, ...)")
+    gpus: int | None = Field(None, description="GPUs of the job (default: what its strategy uses)", ge=1, le=65_536)
+    first_gpu: int | None = Field(None, description="first of its GPUs (default: behind the jobs before)", ge=0)
+    start_us: float = Field(0.0, description="us, when its first iteration begins", ge=0, le=MAX_START_US)
+    model: Model
+    parallelism: Parallelism
+
+
+class Background(Part):
+    """Traffic of others over the same network, again and again."""
+
+    SECTION: ClassVar[str] = "background"
+
+    pattern: Literal[BACKGROUND_PATTERNS] = Field("random", description="who sends to whom; random: one flow between any two GPUs")
+    first_gpu: int = Field(0, description="first GPU that takes part", ge=0)
+    gpus: int | None = Field(None, description="GPUs that take part (default: all from first_gpu on)", ge=2)
+    receiver: int | None = Field(None, description="receiving GPU of the incast (default: first_gpu)", ge=0)
+    flow_bytes: int = Field(1_000_000, description="payload bytes of each flow", ge=0, le=MAX_FLOW_BYTES)
+    start_us: float = Field(0.0, description="us, first time", ge=0, le=MAX_START_US)
+    period_us: float = Field(100.0, description="us from one time to the next; mean of a random gap with pattern random", gt=0, le=MAX_START_US)
+    times: int = Field(1, description="how often", ge=1, le=1_000_000)
+
+
+class Straggler(Part):
+    """A GPU that computes slower than the others."""
+
+    SECTION: ClassVar[str] = "stragglers"
+
+    gpu: int = Field(description="the GPU", ge=0)
+    speed: float = Field(description="its speed over that of the others, like 0.7", ge=0.01, le=1)
+
+
+def fill_jobs(jobs: tuple[Job, ...], cluster: Cluster, first_free: int) -> tuple[Job, ...]:
+    """Jobs with every default filled in; ScenarioError where two want the same GPU or one goes beyond the last."""
+    filled, taken = [], [(0, first_free, "[parallelism]")]
+    for index, job in enumerate(jobs):
+        where = f"jobs.{index}"
+        try:
+            model = job.model.model_copy()
+            model._resolve(**filled_model(job.model))
+            wanted = job.parallelism
+            gpus = job.gpus or wanted.gpus_given
+            if not gpus:
+                raise ScenarioError("gpus is missing: give it, or parallelism.dp")
+            parallelism = wanted.model_copy()
+            parallelism._resolve(**filled_parallelism(model, cluster.model_copy(update={"gpus": gpus}), wanted))
+        except ScenarioError as problem:
+            raise ScenarioError(f"{where}.{problem}".replace("cluster.gpus", f"{where}.gpus")) from None
+        first = taken[-1][1] if job.first_gpu is None else job.first_gpu
+        if first + gpus > cluster.gpus:
+            raise ScenarioError(
+                f"{where}: GPUs {first} to {first + gpus - 1} are beyond cluster.gpus = {cluster.gpus}; "
+                f"give fewer, or cluster.gpus = {first + gpus}"
+            )
+        for low, high, other in taken:
+            if first < high and low < first + gpus:
+                raise ScenarioError(f"{where}.first_gpu = {first}: GPUs {low} to {high - 1} belong to {other}; the next free one is {taken[-1][1]}")
+        taken.append((first, first + gpus, where))
+        full = job.model_copy()
+        full._resolve(model=model, parallelism=parallelism, gpus=gpus, first_gpu=first, name=job.name or f"job {index + 1}")
+        filled.append(full)
+    return tuple(filled)
+
+
+def check_background(background: tuple[Background, ...], cluster: Cluster) -> None:
+    """Every GPU must exist, and a run must stay of a size that can be held."""
+    total = 0
+    for index, one in enumerate(background):
+        where, gpus = f"background.{index}", one.gpus or cluster.gpus - one.first_gpu
+        if gpus < 2 or one.first_gpu + gpus > cluster.gpus:
+            raise ScenarioError(
+                f"{where}: GPUs {one.first_gpu} to {one.first_gpu + max(gpus, 2) - 1} are wanted; the legal range is 0 to {cluster.gpus - 1}"
+            )
+        if one.receiver is not None and not one.first_gpu <= one.receiver < one.first_gpu + gpus:
+            raise ScenarioError(
+                f"{where}.receiver = {one.receiver}: must be one of its GPUs, {one.first_gpu} to {one.first_gpu + gpus - 1}"
+            )
+        each = {"random": 1, "incast": gpus - 1, "all-to-all": gpus * (gpus - 1)}.get(one.pattern, gpus)
+        total += each * one.times
+        if total > FLOWS_MAX:
+            raise ScenarioError(f"{where}.times = {one.times}: makes {total} flows; at most {FLOWS_MAX}, that is times = {FLOWS_MAX // each}")
+
+
+def check_stragglers(stragglers: tuple[Straggler, ...], gpus: int) -> None:
+    """Every slow GPU must exist, once."""
+    seen = set()
+    for index, one in enumerate(stragglers):
+        if one.gpu >= gpus:
+            raise ScenarioError(f"stragglers.{index}.gpu = {one.gpu}: there is no such GPU; the legal range is 0 to {gpus - 1}")
+        if one.gpu in seen:
+            raise ScenarioError(f"stragglers.{index}.gpu = {one.gpu}: is listed twice; give one speed for it")
+        seen.add(one.gpu)

@@ -1,0 +1,72 @@
+"""Expert parallelism: tokens to the GPUs of their experts and back, in both directions (arXiv 2101.03961 section 2.2).
+
+Four all-to-alls a layer and micro-batch among e ranks, each (s b/(t c)) K h x 2 bytes (1 byte on the way there in fp8), of
+which (e-1)/e leave the rank. With a skew the experts of a layer draw their popularity from a log-normal law, seeded.
+"""
+
+import numpy as np
+
+from sim.workload.blocks import FlowKind
+from sim.workload.collect import Work
+from sim.workload.collective.registry import template
+from sim.workload.collective.template import instantiate
+from sim.workload.seat import Seat, members_per_node, stage_name
+from sim.workload.strategy import Strategy
+from sim.workload.transformer import BF16_BYTES, Shape
+
+TO_EXPERTS = ("dispatch", "combine backward")  # what an expert is sent follows its own load; the way back that of the sender
+
+
+def loads(shape: Shape, strategy: Strategy, layer: int, seed: int) -> np.ndarray:
+    """float[e]: load of each expert-parallel rank over the mean, after the capacity of every expert has cut it."""
+    popularity = np.ones(shape.experts)
+    if strategy.expert_skew > 0:
+        sigma = np.log1p(strategy.expert_skew**2) ** 0.5
+        drawn = np.exp(sigma * np.random.default_rng([seed, layer]).standard_normal(shape.experts))
+        popularity = drawn / drawn.mean()
+    if strategy.capacity_factor is not None:
+        popularity = np.minimum(popularity, strategy.capacity_factor)
+    return popularity.reshape(strategy.ep, -1).mean(axis=1)
+
+
+def token_elements(shape: Shape, strategy: Strategy) -> int:
+    """Elements that a rank sends to all experts together, its own included: (s b/(t c)) K h."""
+    tokens = shape.sequence * strategy.micro_batch // (strategy.tp * strategy.cp)
+    return tokens * shape.top_k * shape.hidden
+
+
+def message_sizes(shape: Shape, strategy: Strategy, plan, roles, layers: np.ndarray, seed: int) -> np.ndarray:
+    """int64[K, 1, M]: bytes of every message of each all-to-all."""
+    elements = token_elements(shape, strategy)
+    element = np.array([1 if strategy.precision == "fp8" and role == "dispatch" else BF16_BYTES for role in roles])
+    if strategy.expert_skew == 0 and strategy.capacity_factor is None:
+        return plan.message_bytes(np.array([elements]), 1)[:, None, :] * element[:, None, None]
+    load = {layer: loads(shape, strategy, int(layer), seed) for layer in np.unique(layers)}
+    share = np.stack([load[layer][plan.dst if role in TO_EXPERTS else plan.src] for layer, role in zip(layers, roles, strict=True)])
+    return (np.ceil(elements / strategy.ep * share).astype(np.int64) * element[:, None])[:, None, :]
+
+
+def exchange_tokens(work: Work, shape: Shape, strategy: Strategy, seat: Seat, gpus_per_node: int, seed: int) -> None:
+    """All all-to-alls of a stage."""
+    crossing = seat.line.crossings(FlowKind.EP)
+    if crossing is None:
+        return
+    groups = strategy.expert_groups(seat.stage)
+    plan = template("all-to-all", strategy.expert_algorithm, strategy.ep, local=members_per_node(groups, seat.host, gpus_per_node))
+    where = stage_name(strategy, seat.stage)
+    placed = instantiate(
+        work, plan, seat.hosts(groups), None, 1, FlowKind.EP, ready=seat.at(groups, crossing.after), microbatch=crossing.microbatch,
+        sizes=message_sizes(shape, strategy, plan, crossing.role, crossing.layer, seed),
+        names=lambda k, g: f"expert {crossing.role[k]}, {where}, layer {crossing.layer[k]}, micro-batch {crossing.microbatch[k]}, group {g}",
+    )  # fmt: skip
+    placed.finish(work, seat.at(groups, crossing.before))
+
+
+def load_of_ranks(shape: Shape, strategy: Strategy, seat: Seat, seed: int) -> np.ndarray:
+    """float[ranks of the stage, tasks of the stream]: how much longer each task takes for the load of its experts."""
+    scale = np.ones((strategy.ranks_per_stage, len(seat.line)))
+    member = np.arange(strategy.ranks_per_stage) // (strategy.tp * strategy.cp) % strategy.ep
+    for layer in np.unique(seat.line.layer[seat.line.by_experts]):
+        mine = seat.line.by_experts & (seat.line.layer == layer)
+        scale[:, mine] = loads(shape, strategy, int(layer), seed)[member][:, None]
+    return scale
