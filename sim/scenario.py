@@ -20,6 +20,7 @@ from sim.scenario_parts import (
     Traffic,
     Transport,
 )
+from sim.scenario_program import Program, check_program
 from sim.scenario_rules import check_traffic, gpus_used, notices
 from sim.scenario_tenants import Background, Job, Straggler, check_background, check_stragglers, fill_jobs
 from sim.scenario_training import Model, Parallelism
@@ -27,7 +28,7 @@ from sim.scenario_training_rules import filled_model, filled_parallelism, legal_
 
 __all__ = [
     "CONGESTION_CONTROLS", "PATTERNS", "TOPOLOGIES",
-    "Background", "Cluster", "Expectation", "Fault", "FlowSpec", "Job", "Model", "Parallelism", "Scenario", "Simulation", "Straggler",
+    "Background", "Cluster", "Expectation", "Fault", "FlowSpec", "Job", "Model", "Parallelism", "Program", "Scenario", "Simulation", "Straggler",
     "Traffic", "Transport",
     "gpus_used", "legal_strategies", "notices",
 ]  # fmt: skip
@@ -37,7 +38,7 @@ LABELS = ("name", "title", "description", "expect")
 
 
 class Scenario(Part):
-    """A cluster and what it carries: a model under a strategy, or plain traffic.
+    """A cluster and what it carries: a model under a strategy, plain traffic, or imported work.
 
     Defaults that depend on other keys (`cluster.spines`, `parallelism.dp`, `model.layers`, ...) are
     filled in when the scenario is made; `given()` returns only what was written.
@@ -52,6 +53,7 @@ class Scenario(Part):
     model: Model | None = None
     parallelism: Parallelism | None = None
     traffic: Traffic | None = None
+    program: Program | None = None
     transport: Transport = Field(default_factory=Transport)
     simulation: Simulation = Field(default_factory=Simulation)
     faults: tuple[Fault, ...] = Field((), strict=False)
@@ -67,11 +69,16 @@ class Scenario(Part):
             raise ScenarioError(
                 f"[traffic] and [{extra}] exclude each other: keep [traffic], or [model] with [parallelism]"
             )
-        if self.traffic is None:
+        if self.program is not None:
+            check_program(self.program, self.cluster.gpus)
+            extra = next((name for name in ("model", "parallelism", "traffic", "jobs", "stragglers") if getattr(self, name)), None)
+            if extra:
+                raise ScenarioError(f"[program] and [{extra}] exclude each other: imported work is all that runs, besides [[background]]")
+        elif self.traffic is None:
             for section in ("model", "parallelism"):
                 if getattr(self, section) is None:
                     raise ScenarioError(
-                        f"[{section}] is missing: a scenario needs [model] with [parallelism], or [traffic]"
+                        f"[{section}] is missing: a scenario needs [model] with [parallelism], or [traffic], or [program]"
                     )
             model = self.model.model_copy()
             model._resolve(**filled_model(self.model))

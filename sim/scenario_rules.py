@@ -36,6 +36,8 @@ def gpus_used(scenario: "Scenario") -> int:
     """GPUs 0..n-1 that the workload may touch."""
     if scenario.parallelism is not None:
         return scenario.parallelism.gpus
+    if scenario.program is not None:
+        return scenario.program.ranks
     traffic = scenario.traffic
     if traffic.pattern == "incast" and traffic.senders is not None:
         return min(scenario.cluster.gpus, max(traffic.receiver, traffic.senders) + 1)

@@ -10,16 +10,19 @@ from sim.workload.blocks import Flows
 from sim.workload.collect import Work
 from sim.workload.dag import Dag
 from sim.workload.jobs import add_jobs
+from sim.workload.program import add_program
 
 
 def build_dag(scenario: Scenario) -> Dag:
-    """The tasks and flows of a scenario: training iterations, or plain traffic, and what others send besides.
+    """The tasks and flows of a scenario: training iterations, plain traffic or imported work, and what others send besides.
 
     Ranks and hosts are GPUs by number. Flows of pattern "flows" are sorted by start; `flow_order` says where each stood.
     """
     work = Work()
     if scenario.traffic is not None:
         work.add_flows(_traffic(scenario.traffic, scenario.cluster.gpus, scenario.simulation.seed))
+    elif scenario.program is not None:
+        add_program(work, scenario.program)
     else:
         add_jobs(work, scenario)
     add_background(work, scenario)

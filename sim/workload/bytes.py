@@ -79,8 +79,8 @@ def _gradients(shape: Shape, strategy: Strategy, stage: int) -> BytesRow:
 
 
 def bytes_per_gpu(scenario: Scenario) -> list[BytesRow]:
-    """Rows of a scenario with a model, of all its iterations; none for plain traffic."""
-    if scenario.traffic is not None:
+    """Rows of a scenario with a model, of all its iterations; none for plain traffic and imported work."""
+    if scenario.model is None:
         return []
     rows = sent_bytes(shape_of(scenario.model), strategy_of(scenario.parallelism), scenario.cluster.gpus_per_node)
     return [BytesRow(row.kind, row.stage, row.sent_bytes * scenario.parallelism.iterations, row.over, row.formula) for row in rows]

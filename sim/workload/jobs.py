@@ -13,6 +13,7 @@ from sim.workload.blocks import TaskKind, Tasks
 from sim.workload.collect import Tally, Work
 from sim.workload.iteration import Machine, add_iteration
 from sim.workload.placement import place
+from sim.workload.program import add_program
 from sim.workload.strategy import Strategy
 from sim.workload.transformer import Shape
 
@@ -112,9 +113,11 @@ def _uneven(tasks: Tasks, speed: np.ndarray, jitter: float, seed: list[int]) -> 
 
 
 def tally(scenario: Scenario) -> Tally:
-    """Everything that jobs and background add to a graph, counted."""
+    """Everything that jobs or imported work, and background, add to a graph, counted."""
     work = Tally()
-    if scenario.traffic is None:
+    if scenario.program is not None:
+        add_program(work, scenario.program)
+    elif scenario.traffic is None:
         add_jobs(work, scenario)
     add_background(work, scenario)
     return work
