@@ -105,19 +105,19 @@ def prove(template, collective: str, local: int = 1, chunks: int = 1, lanes: int
                 assert held[src, block].any(), f"row {row} sends block {block}, which member {src} does not have"
                 if held[src, block, src]:
                     assert template.own[row] or ancestors[row] & has_begun[src], f"row {row} leaves before member {src} is ready"
-                move(held, block, [src], [dst], adds[row])
+                move(held, block, src, dst, adds[row])
                 reads[src, block].append(row)
                 writes[dst, block].append(row)
             elif adds[row]:
                 assert all(template.own[row] or ancestors[row] & has_begun[member] for member in server)
-                held[src, block] = sum(held[member, block] for member in server)
-                for member in server:
+                for member in set(server) - {src}:
+                    move(held, block, member, src, True)
                     reads[member, block].append(row)
                 writes[src, block].append(row)
             else:
-                move(held, block, [src], server, False)
                 reads[src, block].append(row)
                 for member in set(server) - {src}:
+                    move(held, block, src, member, False)
                     writes[member, block].append(row)
     for (member, block), contributions in promised(collective, n, template.cycle, len(size)).items():
         assert held[member, block].tolist() == contributions.tolist(), f"member {member}, block {block}"
@@ -130,11 +130,9 @@ def prove(template, collective: str, local: int = 1, chunks: int = 1, lanes: int
         assert template.step[before] <= template.step[then]
 
 
-def move(held, block: int, sources, receivers, adds: bool) -> None:
+def move(held, block: int, src: int, dst: int, adds: bool) -> None:
     """One block from member to member."""
-    for src in sources:
-        for dst in receivers:
-            held[dst, block] = held[dst, block] + held[src, block] if adds else held[src, block]
+    held[dst, block] = held[dst, block] + held[src, block] if adds else held[src, block]
 
 
 def no_races(ancestors: list[int], adds, reads, writes) -> None:
