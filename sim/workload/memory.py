@@ -135,13 +135,12 @@ def feasibility(scenario: Scenario) -> Feasibility:
 def _nearest_that_fits(scenario: Scenario, gpu: Gpu) -> str:
     for changes in _cheap_changes(scenario):
         if _fits(scenario, gpu, changes):
-            return " with ".join(_as_written(key, value) for key, value in changes.items()) + " fits"
+            return _in_words([_as_written(key, value) for key, value in changes.items()])
     layouts = list(_layouts(scenario))
     for more in ({}, {"parallelism.recompute": "full"}, {"parallelism.optimizer": "zero-3"}):
         for words, layout in [("", {})] * bool(more) + layouts:
             if _fits(scenario, gpu, {**layout, **more}):
-                changes = [words] * bool(words) + [_as_written(key, value) for key, value in more.items()]
-                return " with ".join(changes) + " fits"
+                return _in_words([words] * bool(words) + [_as_written(key, value) for key, value in more.items()])
     return "no TP x PP x DP of these GPUs fits: take more GPUs, a smaller micro_batch, or a GPU with more memory"
 
 
@@ -164,6 +163,11 @@ def _layouts(scenario: Scenario) -> Iterator[tuple[str, dict]]:
     for tp, pp, dp in legal_strategies(scenario.model, scenario.cluster, wish, wish.tp, wish.pp, wish.dp):
         if tp == 1 or scenario.cluster.nvlink_gbps > 0:
             yield f"TP {tp} PP {pp} DP {dp}", {"parallelism.tp": tp, "parallelism.pp": pp, "parallelism.dp": dp}
+
+
+def _in_words(changes: list[str]) -> str:
+    first, *others = changes
+    return first + (" with " + " and ".join(others) if others else "") + " fits"
 
 
 def _as_written(key: str, value: object) -> str:

@@ -107,22 +107,21 @@ def test_a_distributed_optimizer_may_be_all_it_takes():
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("job", "changes", "words"),
     [
-        ({}, 'recompute = "selective" fits'),
-        ({"recompute": "selective"}, 'recompute = "full" fits'),
-        ({"optimizer": "all-reduce"}, 'optimizer = "distributed" with recompute = "selective" fits'),
+        (("gpt-7b", 8, 1, 4, 2), {"micro_batch": 4}, 'recompute = "selective" fits'),
+        (("gpt-7b", 8, 1, 4, 2), {"micro_batch": 8, "recompute": "selective"}, 'recompute = "full" fits'),
+        (("gpt-22b", 64, 4, 1, 16), {"micro_batch": 2, "optimizer": "all-reduce"}, 'optimizer = "distributed" with recompute = "selective" fits'),
+        (("gpt-22b", 16, 8, 1, 2), {"micro_batch": 6}, 'recompute = "selective" with sequence_parallel = true fits'),
     ],
 )
-def test_what_leaves_the_ranks_in_place_is_offered_first(changes, words):
-    """GPT-7B alone on a server: 8 micro-batches of activations are too much for one GPU of four in a row."""
-    verdict = feasibility(scenario("gpt-7b", 8, 1, 4, 2, micro_batch=4, **changes))
-    assert verdict.message.endswith(f"; {words}")
-
-
-def test_more_than_one_change_may_be_needed():
-    verdict = feasibility(scenario("gpt-22b", 8, 8, 1, 1, micro_batch=16, optimizer="distributed"))
-    assert verdict.message.endswith('; recompute = "selective" with sequence_parallel = true fits')
+def test_what_leaves_the_ranks_in_place_is_offered_first(job, changes, words):
+    """The changes are made as offered: then it fits."""
+    model, gpus, *cut = job
+    assert feasibility(scenario(model, gpus, *cut, **changes)).message.endswith(f"; {words}")
+    offered = dict(part.split(" = ") for part in words.removesuffix(" fits").split(" with "))
+    made = {key: value == "true" if value in ("true", "false") else value.strip('"') for key, value in offered.items()}
+    assert feasibility(scenario(model, gpus, *cut, **{**changes, **made})).fits
 
 
 def test_when_nothing_fits_it_says_so():
