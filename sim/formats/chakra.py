@@ -59,7 +59,7 @@ def read_chakra(files: dict[str, bytes], groups: tuple[str, str] | None = None, 
         stranger = next((rank for rank in used[name] if rank not in own), None)
         if stranger is not None:
             raise FormatError(f"{columns[stranger].file}: rank {stranger} uses group {quoted(name)}, whose ranks are {ranks[:8]} in {groups[0]}")
-    return _joined(columns, names, members), _notices(columns, groups)
+    return _joined(columns, names, members), _notices(columns, roofline)
 
 
 def ordered(names: list[str]) -> list[str]:
@@ -166,13 +166,16 @@ def _joined(columns: list[Column], groups: list[str], members: list[list[int]]) 
     )  # fmt: skip
 
 
-def _notices(columns: list[Column], groups: tuple[str, str] | None) -> list[str]:
+def _notices(columns: list[Column], roofline: Roofline | None) -> list[str]:
     said = []
     untimed, memory = sum(column.untimed for column in columns), sum(column.memory for column in columns)
     if untimed:
         said.append(f"{untimed} COMP nodes have neither a duration nor operations: they take no time")
     if memory:
         said.append(f"{memory} MEM_LOAD and MEM_STORE nodes have no duration: they take no time")
+    timed = sum(row.by_roofline for column in columns for row in column.rows)
+    if timed:
+        said.append(f"{timed} COMP nodes are timed by their operations: max(num_ops / {roofline.flops_per_s:.3g} per s, tensor_size over memory bandwidth)")
     gathers = sum(1 for column in columns for row in column.rows if row.kind == COLLECTIVE and COLLECTIVES[row.collective] == "all-gather")
     if gathers:
         said.append(f"comm_size of {gathers} all-gathers is taken as what each rank contributes, as ASTRA-sim does")

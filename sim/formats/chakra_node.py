@@ -34,6 +34,10 @@ class Roofline:
     bytes_per_s: float | None
     always: bool  # whether durations of the trace give way
 
+    def times(self, operations: int, duration_us: int) -> bool:
+        """Whether it times a node, and not the trace."""
+        return bool(operations) and (self.always or not duration_us)
+
 
 class Row(NamedTuple):
     """A node's values, as in `ChakraWork`."""
@@ -46,6 +50,7 @@ class Row(NamedTuple):
     tag: int
     collective: int
     group: str | None
+    by_roofline: bool = False
 
 
 def row_of(node, place: str, rank: int, ranks: int, roofline: Roofline | None) -> Row:
@@ -54,10 +59,10 @@ def row_of(node, place: str, rank: int, ranks: int, roofline: Roofline | None) -
         raise FormatError(f"{place}: type {node.type} is not known: {', '.join(f'{number} ({name})' for number, (name, _) in TYPES.items())}")
     attributes = {attribute.name: attribute for attribute in node.attr}
     name, kind = TYPES[node.type]
-    cpu, duration_ps, n_bytes, peer, tag, collective, group = 0, 0, 0, -1, 0, -1, None
+    cpu, duration_ps, n_bytes, peer, tag, collective, group, timed = 0, 0, 0, -1, 0, -1, None, False
     if kind == COMPUTE:
         cpu = int(_integer(attributes, "is_cpu_op", place, 0, 1, 0))
-        duration_ps = _duration_ps(node, attributes, place, roofline)
+        duration_ps, timed = _duration_ps(node, attributes, place, roofline)
     else:
         n_bytes = _integer(attributes, "comm_size", place, 0, MAX_BYTES, 0 if _comm_type(attributes) == BARRIER else None)
         tag = _integer(attributes, "comm_tag", place, -(2**63), 2**63 - 1, 0)
@@ -75,7 +80,7 @@ def row_of(node, place: str, rank: int, ranks: int, roofline: Roofline | None) -
         collective = COLLECTIVES.index(COMM_TYPES[comm_type])
         n_bytes = 0 if comm_type == BARRIER else n_bytes
         group = _group(attributes, place)
-    return Row(kind, cpu, duration_ps, n_bytes, peer, tag, collective, group)
+    return Row(kind, cpu, duration_ps, n_bytes, peer, tag, collective, group, timed)
 
 
 def _comm_type(attributes: dict) -> int:
@@ -112,14 +117,15 @@ def _group(attributes: dict, place: str) -> str:
     return EVERYONE
 
 
-def _duration_ps(node, attributes: dict, place: str, roofline: Roofline | None) -> int:
-    """Of the trace in us, or of the operations by the roofline."""
+def _duration_ps(node, attributes: dict, place: str, roofline: Roofline | None) -> tuple[int, bool]:
+    """Of the trace in us, or of the operations by the roofline, and then True."""
     operations = _integer(attributes, "num_ops", place, 0, MAX_ID, 0)
-    if roofline and operations and (roofline.always or not node.duration_us):
+    timed = roofline is not None and roofline.times(operations, node.duration_us)
+    if timed:
         moved_s = _integer(attributes, "tensor_size", place, 0, MAX_ID, 0) / roofline.bytes_per_s if roofline.bytes_per_s else 0.0
         duration_ps = round(max(operations / roofline.flops_per_s, moved_s) * 1e12)
     else:
         duration_ps = node.duration_us * PS_PER_US
     if duration_ps > MAX_PS:
         raise FormatError(f"{place}: takes {duration_ps / 1e12:g} s: must be at most {MAX_PS // 10**12} s")
-    return duration_ps
+    return duration_ps, timed

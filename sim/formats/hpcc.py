@@ -19,6 +19,7 @@ from sim.topology.routing import base_rtt_ps, max_base_rtt_ps, route
 from sim.units import BITS_PER_BYTE, BYTES_PER_KB, PS_PER_S, show_rate
 
 REFERENCE_BPS = 10**11  # our controllers scale their additive steps from 100 Gb/s
+Named = tuple[str, str]  # a file's name and its text
 LINK_DOWN_BEGINS_US = 2_000_000  # LINK_DOWN counts from 2 s, HPCC simulator
 
 
@@ -48,24 +49,34 @@ def read_hpcc(
     topology: str | Path, flows: str | Path, config: str | Path, paths: str | Path | None = None, ecmp_seed: int = 1
 ) -> HpccCase:
     """Read the files at these places; FormatError or ScenarioError, one line, for the first fault."""
-    settings = read_config(read_text(config), Path(config).name)
-    network = network_from_text(read_text(topology), Path(topology).name)
+
+    def named(path: str | Path) -> Named:
+        return Path(path).name, read_text(path)
+
+    return case_of_texts(named(topology), named(flows), named(config), None if paths is None else named(paths), ecmp_seed)
+
+
+def case_of_texts(topology: Named, flows: Named, config: Named | None, paths: Named | None = None, ecmp_seed: int = 1) -> HpccCase:
+    """The same of (file name, text); without a configuration the simulator's defaults hold, and the case says so."""
+    settings = HpccConfig() if config is None else read_config(config[1], config[0])
+    network = network_from_text(topology[1], topology[0])
     if settings.loss > 0:
         network = replace(network, port_loss=np.where(network.port_loss > 0, network.port_loss, settings.loss))
-    listed = read_flows(read_text(flows), network, Path(flows).name)
-    given = {} if paths is None else read_paths(read_text(paths), network, Path(paths).name)
+    listed = read_flows(flows[1], network, flows[0])
+    given = {} if paths is None else read_paths(paths[1], network, paths[0])
+    config_file = "the defaults" if config is None else config[0]
     data, ack, explicit = _paths(network, listed, given, ecmp_seed)
     rtt_ps, window_bytes = _windows(network, settings, data, ack)
-    (kmin, kmax, pmax), scaled = _thresholds(network, settings, Path(config).name)
+    (kmin, kmax, pmax), scaled = _thresholds(network, settings, config_file)
     transport, unlike = transport_of(settings, network)
     said = [*settings.notices, *listed.notices, *scaled, *unlike, *network_notices(network)]
     if given and not explicit.all():
         said.append(
-            f"{int((~explicit).sum())} of {len(explicit)} flows have no path in {Path(paths).name}: they take ECMP's"
+            f"{int((~explicit).sum())} of {len(explicit)} flows have no path in {paths[0]}: they take ECMP's"
         )
     return HpccCase(
         network, listed, settings, transport, *data, *ack, explicit, rtt_ps, window_bytes, kmin, kmax, pmax,
-        _faults(settings, network, Path(config).name), tuple(said),
+        _faults(settings, network, config_file), tuple(said),
     )  # fmt: skip
 
 
