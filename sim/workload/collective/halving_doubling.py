@@ -13,7 +13,7 @@ from sim.workload.collective.template import Template
 
 def all_reduce(n: int) -> Template:
     """2 log2 n steps; S (n-1)/n in each half, as in a ring."""
-    seats = _Seats(n)
+    seats = Seats(n)
     blocks = np.arange(seats.count + 1)
     rows = _Rows(seats, blocks)
     rows.before(np.zeros(seats.pairs, np.int64), seats.count, adds=True)
@@ -25,7 +25,7 @@ def all_reduce(n: int) -> Template:
 
 def reduce_scatter(n: int) -> Template:
     """log2 n steps of S/2, S/4, ..., S/n."""
-    seats = _Seats(n)
+    seats = Seats(n)
     rows = _Rows(seats, seats.first_member)
     rows.before(np.zeros(seats.pairs, np.int64), n, adds=True)
     rows.halve()
@@ -35,7 +35,7 @@ def reduce_scatter(n: int) -> Template:
 
 def all_gather(n: int) -> Template:
     """log2 n steps of S/n, 2S/n, ..., S/2."""
-    seats = _Seats(n)
+    seats = Seats(n)
     rows = _Rows(seats, seats.first_member)
     rows.before(2 * np.arange(seats.pairs), 1, adds=False)
     rows.double(own=True)
@@ -43,7 +43,7 @@ def all_gather(n: int) -> Template:
     return rows.template()
 
 
-class _Seats:
+class Seats:
     """The power of two that exchanges: seat p < r is held by members 2p and 2p + 1, of whom the second acts; seat p >= r by p + r."""
 
     def __init__(self, n: int) -> None:
@@ -57,7 +57,7 @@ class _Seats:
 class _Rows:
     """Messages step by step; seat p keeps blocks bound[p] to bound[p + 1] - 1."""
 
-    def __init__(self, seats: _Seats, bound: np.ndarray) -> None:
+    def __init__(self, seats: Seats, bound: np.ndarray) -> None:
         self.seats, self.bound = seats, bound
         self.columns: list[tuple] = []  # src, dst, block, count, own, adds
         self.edges: list[tuple[np.ndarray, np.ndarray]] = []

@@ -74,9 +74,7 @@ def promised(collective: str, n: int, cycle: int, blocks: int) -> dict[tuple[int
             within = block % cycle
             if collective == "all-reduce" or (collective == "reduce-scatter" and within % n == member):
                 found[member, block] = np.ones(n, np.int64)
-            elif collective == "all-gather":
-                found[member, block] = unit[within % n]
-            elif collective == "all-to-all" and within // n == member:
+            elif collective == "all-gather" or collective == "all-to-all" and within // n == member:
                 found[member, block] = unit[within % n]
             elif collective == "broadcast":
                 found[member, block] = unit[0]

@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sim.workload.collective.load import LOADS, load, port_seconds
 from sim.workload.collective.registry import LANES, template

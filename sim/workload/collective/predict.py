@@ -1,0 +1,51 @@
+"""How long a collective takes without contention: latency terms, and bytes over the line that is its bottleneck.
+
+T = latency + sum_s t_s / C + (1 - 1/C) t_line, where t_s is how long the busiest line of stage s needs, t_line how long the
+busiest line of all needs over all stages, and C the number of chunks: unchunked stages follow each other, many chunks fill all
+lines at once.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.units import PS_PER_S
+from sim.workload.collective import nvls
+from sim.workload.collective.latency import NVLS_LATENCY_PS, latency_ps
+from sim.workload.collective.load import load, port_seconds
+
+SENDERS_MAX = 64  # of collectives whose members are all alike
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Seconds of a collective, latency and transfer apart."""
+
+    latency_s: float
+    transfer_s: float
+
+    @property
+    def time_s(self) -> float:
+        return self.latency_s + self.transfer_s
+
+
+def predict(
+    collective: str, algorithm: str, n: int, size_bytes: int, *, local: int = 1, chunks: int = 1, channels: int = 1,
+    near_bps: float, far_bps: float, nvlink_bps: int = 0,
+) -> Prediction:  # fmt: skip
+    """NCCL's latency model and the bytes of the algorithm.
+
+    Parameters
+    ----------
+    near_bps, far_bps : payload that a line inside a server and one between servers carry
+    nvlink_bps : line rate of NVLink, for `nvls`
+    """
+    told = load(collective, algorithm, n, local, chunks, channels, senders=SENDERS_MAX)
+    stages = dict(port_seconds(told, size_bytes, np.arange(n) // local, near_bps, far_bps))
+    passes = [float(seconds.max()) for seconds in stages.values()]
+    busiest = max((float(seconds.max()) for seconds in (sum(stages.values()),) if len(stages)), default=0.0)
+    if algorithm == "nvls":
+        half_s = float(nvls.all_reduce_ps(size_bytes, local, nvlink_bps) - NVLS_LATENCY_PS) / 2 / PS_PER_S
+        passes += [half_s, half_s]
+        busiest = max(busiest, half_s)
+    return Prediction(latency_ps(collective, algorithm, n, local) / PS_PER_S, sum(passes) / chunks + (1 - 1 / chunks) * busiest)
