@@ -1,0 +1,99 @@
+"""From a scenario, and where times are needed its result, to files of another tool."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sim.errors import FormatError
+from sim.formats import htsim_tree, perfetto
+from sim.formats.hpcc_flows import flows_text
+from sim.formats.hpcc_topology import topology_text, unsaid
+from sim.formats.htsim_cm import cm_text
+from sim.formats.htsim_topo import topo_text
+from sim.scenario import Scenario
+from sim.topology.network import Network
+from sim.workload.dag import Dag
+from sim.workload.program import work_of
+from sim.workload.program_htsim_work import HtsimWork
+
+DIRECTORIES = ("hpcc", "htsim")  # kinds that are several files
+
+
+@dataclass
+class Exported:
+    """Files by name, as text in pieces, and what the format could not carry, one line each."""
+
+    files: dict[str, Iterator[str]]
+    notices: list[str] = field(default_factory=list)
+
+
+def has_own_times(scenario: Scenario, dag: Dag) -> bool:
+    """Whether the starts of all messages are known without a run."""
+    return not dag.n_tasks and not dag.indegree.any() or _triggers(scenario) is not None
+
+
+def hpcc(scenario: Scenario, network: Network, dag: Dag, result=None) -> Exported:
+    """topology.txt and flow.txt of the HPCC simulator."""
+    flows, start_ps, said = _started(dag, result)
+    host = network.hosts
+    text = flows_text(host[dag.flow_src[flows]], host[dag.flow_dst[flows]], dag.flow_bytes[flows], start_ps)
+    said += [*unsaid(network), *_beyond(scenario, "hpcc")]
+    return Exported({"topology.txt": iter([topology_text(network) + "\n"]), "flow.txt": iter([text])}, said)
+
+
+def htsim(scenario: Scenario, network: Network, dag: Dag, result=None) -> Exported:
+    """A connection matrix of htsim, and the topology if it is a folded Clos."""
+    said = _beyond(scenario, "htsim")
+    work = _triggers(scenario)
+    if work is None:
+        flows, start_ps, more = _started(dag, result)
+        n, none, nothing = len(flows), np.full(len(flows), -1, np.int64), np.zeros(0, np.int64)
+        columns = (dag.flow_src[flows], dag.flow_dst[flows], np.arange(1, n + 1), dag.flow_bytes[flows], start_ps)
+        work = HtsimWork(network.n_hosts, *(np.asarray(column, np.int64) for column in columns), none, none, none, nothing, nothing, nothing)
+        said += more
+    files = {"connections.cm": iter([cm_text(work)])}
+    try:
+        topo, more = htsim_tree.tree_of(network)
+        files["network.topo"] = iter([topo_text(topo)])
+        said += more
+    except FormatError as problem:
+        said.append(f"the topology is not written: {problem}")
+    return Exported(files, said)
+
+
+def trace(result) -> Exported:
+    """A Perfetto trace."""
+    return Exported({"trace.json": perfetto.trace(result)})
+
+
+def _triggers(scenario: Scenario) -> HtsimWork | None:
+    """The connection matrix that a scenario was imported from."""
+    if scenario.program is None or scenario.program.kind != "htsim" or scenario.background:
+        return None
+    return work_of("htsim", scenario.program.work)
+
+
+def _started(dag: Dag, result) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """(flows by start, their starts in ps, what to say): as given, or as the run had them."""
+    if result is None:
+        start_ps = dag.start_ps[dag.n_tasks :]
+        if dag.n_tasks or dag.indegree.any():
+            raise FormatError("these messages wait for others: their starts are only known from a run")
+        said = []
+    else:
+        start_ps = result.raw.start_ps[dag.n_tasks :]
+        said = ["starts are those of this run: the format carries no dependencies and no compute"]
+    flows = np.argsort(start_ps, kind="stable")
+    flows = flows[start_ps[flows] >= 0]
+    if len(flows) < dag.n_flows:
+        said.append(f"PARTIAL: {dag.n_flows - len(flows)} of {dag.n_flows} flows had not started when the run stopped; they are left out")
+    return flows, start_ps[flows], said
+
+
+def _beyond(scenario: Scenario, kind: str) -> list[str]:
+    """What the formats leave out of a scenario."""
+    left = ["transport"] + ["faults"] * bool(scenario.faults)
+    listed = scenario.traffic.flows if scenario.traffic else ()
+    left += ["paths of single flows"] * any(flow.path or flow.ack_path for flow in listed)
+    return [f"not carried by {kind}'s files: {', '.join(left)}"]
