@@ -4,14 +4,14 @@ import os
 import sys
 
 try:
-    from sim.command import bench, compare, hpcc, run, validate
+    from sim.command import bench, compare, exporting, hpcc, importing, run, validate
     from sim.command.options import Parser, UsageError
     from sim.command.report import INTERRUPTED
     from sim.errors import LabError, did_you_mean
 except KeyboardInterrupt:
     sys.exit(130)
 
-COMMANDS = {"run": run, "compare": compare, "hpcc": hpcc, "validate": validate, "bench": bench}
+COMMANDS = {"run": run, "compare": compare, "hpcc": hpcc, "validate": validate, "bench": bench, "import": importing, "export": exporting}
 REFUSED = 2
 EPILOG = """exit status: 0 done, 1 a validation failed or a run cannot go on, 2 bad input (one line on standard error),
 130 interrupted: what had been simulated by then is written, marked as partial"""

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +65,8 @@ def tables(result) -> dict[str, pd.DataFrame]:
     }
 
 
-def _encoded(table: pd.DataFrame, format: str) -> bytes:
+def encoded(table: pd.DataFrame, format: str) -> bytes:
+    """A table as the content of a CSV or parquet file."""
     sink = io.BytesIO()
     arrow = pa.Table.from_pandas(table, preserve_index=False)
     if format == "csv":
@@ -79,9 +81,9 @@ def files(result, format: str = "csv"):
     if format not in FORMATS:
         raise FormatError(f"table format {format!r} is not one of the choices: {did_you_mean(format, FORMATS)}")
     yield "summary.json", json.dumps(result.summary, indent=2).encode()
-    yield "data_dictionary.csv", _encoded(dictionary_table(), "csv")
+    yield "data_dictionary.csv", encoded(dictionary_table(), "csv")
     for name, table in tables(result).items():
-        yield f"{name}.{format}", _encoded(table, format)
+        yield f"{name}.{format}", encoded(table, format)
 
 
 def write_tables(result, directory: str | Path, format: str = "csv") -> list[Path]:
@@ -102,8 +104,13 @@ def write_tables(result, directory: str | Path, format: str = "csv") -> list[Pat
 
 def tables_archive(result, format: str = "csv") -> bytes:
     """The same files as one zip archive in memory."""
+    return archive_of(files(result, format))
+
+
+def archive_of(named: Iterable[tuple[str, bytes]]) -> bytes:
+    """(file name, content) of any files as one zip archive in memory."""
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, content in files(result, format):
+        for name, content in named:
             archive.writestr(name, content)
     return sink.getvalue()

@@ -1,0 +1,46 @@
+"""The HTML report: whole, escaped, and without a reference to anything outside the file."""
+
+import re
+
+import pytest
+
+from tests.fabricate import result, scenario, training
+from views.figures.html_report import charts, html_report
+
+
+@pytest.fixture(scope="module")
+def page():
+    return html_report(result(training(title="A <b>&amp; title</b>", description="</script><script>alert(1)</script>")))
+
+
+def outside_scripts(page):
+    return re.sub(r"<script\b.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_nothing_is_loaded_from_anywhere(page):
+    text = outside_scripts(page)
+    assert not re.search(r"\b(?:src|href)\s*=|@import|url\(|<link|<iframe|<img", text)
+    assert not re.search(r"<script[^>]*\bsrc", page)
+    assert "default-src 'none'" in page
+
+
+def test_texts_are_escaped(page):
+    assert "<title>A &lt;b&gt;&amp;amp; title&lt;/b&gt;</title>" in page
+    assert "alert(1)" in page and "<script>alert(1)" not in page
+
+
+def test_it_holds_key_figures_charts_notices_dictionary_and_scenario(page):
+    text = outside_scripts(page)
+    for heading in ("Key figures", "Notices", "How long flows took", "Timeline", "Network at its busiest", "Data dictionary", "Scenario"):
+        assert f"<h2>{heading}" in text
+    assert text.count('class="plotly-graph-div"') == len(list(charts(result(training()))))
+    assert "flow completion time: from start_s" in text and "[parallelism]" in text
+
+
+def test_a_partial_result_says_so_first():
+    page = html_report(result(scenario(), stop_after=0.5))
+    assert page.index("PARTIAL RESULT (cancelled)") < page.index("Key figures")
+
+
+def test_one_chart_more_for_slowdown_and_none_that_is_empty():
+    assert [heading for heading, _, _ in charts(result(scenario()))][:2] == ["How long flows took", "Slowdown"]
