@@ -34,6 +34,8 @@ LIBRARIES = {
     "pydantic": {"scenario", "preset"},
     "networkx": {"wormhole", "result"},
     "tqdm": {"command", "__main__"},
+    "google": {"formats"},  # protobuf
+    "yaml": {"formats"},
 }
 ANYWHERE = {"numpy"}
 FIGURE_LIBRARIES = {"plotly", "numpy", "pandas"}

@@ -19,10 +19,17 @@ REQUIRED = {
 }
 OWN = {"sim", "views", "tests"}
 RUN_AS_A_PROGRAM = {"pytest-timeout", "ruff"}
+PACKAGE_OF = {"google": "protobuf", "yaml": "pyyaml"}  # where a module has another name than its package
 
 
 def requirements(name):
     return dict(line.split("==") for line in (ROOT / name).read_text("utf-8").split())
+
+
+def package(module):
+    """The package that an imported module belongs to."""
+    top = module.split(".")[0]
+    return PACKAGE_OF.get(top, top)
 
 
 def test_the_two_commands_are_those_that_are_tested():
@@ -34,7 +41,7 @@ def test_the_two_commands_are_those_that_are_tested():
 def test_requirements_are_what_is_imported_pinned(name):
     versions = requirements(name)
     assert all(re.fullmatch(r"\d+(\.\d+)+", version) for version in versions.values())
-    found = {module.split(".")[0] for path in python_files(*REQUIRED[name]) for _, module in imports(path)}
+    found = {package(module) for path in python_files(*REQUIRED[name]) for _, module in imports(path)}
     found -= set(sys.stdlib_module_names) | OWN
     above = requirements("requirements.txt") if name.startswith("tests") else {}
     assert found - set(above) == set(versions) - RUN_AS_A_PROGRAM
@@ -50,7 +57,7 @@ def test_everything_imported_can_be_installed():
         at(path, line, module)
         for path in python_files()
         for line, module in imports(path)
-        if module.split(".")[0] not in known
+        if package(module) not in known
     ]
     assert not missing, listed(missing)
 
