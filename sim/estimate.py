@@ -9,10 +9,12 @@ import numpy as np
 from sim.case import timed_faults
 from sim.hop_count import mean_hops
 from sim.scenario import Cluster, Scenario
+from sim.scenario_collective import members
 from sim.topology.build import build_network
 from sim.topology.network import Network
 from sim.transport import kernel_settings
 from sim.workload import patterns
+from sim.workload.collectives import counted_load
 from sim.workload.jobs import tally
 from sim.workload.sizes import sizes
 
@@ -85,6 +87,8 @@ def _traffic(scenario: Scenario, packets):
         src = np.repeat(senders, hosts - 1)
         dst = (src + np.tile(np.arange(1, hosts), len(senders))) % hosts
         yield src, dst, packets(traffic.flow_bytes) * (hosts / len(senders))
+    elif traffic.pattern == "collective":
+        yield from _collective(scenario, packets)
     elif traffic.pattern == "flows":
         free = [(flow.src, flow.dst, flow.bytes) for flow in traffic.flows if not (flow.path or flow.ack_path)]
         src, dst, size_bytes = np.array(free, np.int64).reshape(-1, 3).T
@@ -96,6 +100,17 @@ def _traffic(scenario: Scenario, packets):
             "permutation": lambda: patterns.permutation(hosts, traffic.flow_bytes, scenario.simulation.seed),
         }[traffic.pattern]()
         yield flows.src, flows.dst, packets(flows.n_bytes)
+
+
+def _collective(scenario: Scenario, packets):
+    """The messages of all repeats, stage by stage."""
+    found, gpus = counted_load(scenario, SENDERS_MAX), np.array(members(scenario.traffic, scenario.cluster).gpus)
+    number = packets(found.row_bytes(scenario.traffic.collective_bytes)) * found.times * (found.weight * scenario.traffic.repeat)
+    pair = found.src * len(gpus) + found.dst
+    for stage in np.unique(found.stage):
+        at = found.stage == stage
+        pairs, which = np.unique(pair[at], return_inverse=True)
+        yield gpus[pairs // len(gpus)], gpus[pairs % len(gpus)], np.bincount(which, number[at], minlength=len(pairs))
 
 
 def _on_given_paths(scenario: Scenario) -> int:

@@ -89,7 +89,7 @@ class Scenario(Part):
             jobs = fill_jobs(self.jobs, self.cluster, parallelism.gpus)
             self._resolve(model=model, parallelism=parallelism, jobs=jobs)
         else:
-            check_traffic(self.traffic, self.cluster.gpus)
+            check_traffic(self.traffic, self.cluster)
             if self.jobs or self.stragglers:
                 extra = "jobs" if self.jobs else "stragglers"
                 raise ScenarioError(f"[traffic] and [[{extra}]] exclude each other: {extra} need [model] with [parallelism]")

@@ -6,9 +6,11 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from sim.errors import ScenarioError
 from sim.scenario_base import Part
+from sim.scenario_collective import ALGORITHM_NAMES, ALGORITHMS, COLLECTIVES, check_algorithm, ranks_from
 
 CONGESTION_CONTROLS = ("dcqcn", "hpcc", "timely", "dctcp", "swift", "none")
-PATTERNS = ("incast", "ring", "permutation", "all-to-all", "flows")
+PATTERNS = ("incast", "ring", "permutation", "all-to-all", "collective", "flows")
+MAX_COLLECTIVE_BYTES = 2**45  # times the largest group still a whole number of 64 bits
 MAX_FLOW_BYTES = 2**50
 MAX_START_US = 4.5e12  # 52 days: within what the kernel counts in picoseconds
 
@@ -33,7 +35,7 @@ class FlowSpec(Part):
 
 
 class Traffic(Part):
-    """Flows without a model: a pattern over the GPUs, or a list."""
+    """Flows without a model: a pattern over the GPUs, a collective, or a list."""
 
     SECTION: ClassVar[str] = "traffic"
 
@@ -41,7 +43,26 @@ class Traffic(Part):
     flow_bytes: int = Field(1_000_000, description="payload bytes of each flow", ge=0, le=MAX_FLOW_BYTES)
     senders: int | None = Field(None, description="senders of the incast (default: all but the receiver)", ge=1)
     receiver: int = Field(0, description="receiving GPU of the incast", ge=0)
+    collective: Literal[COLLECTIVES] | None = Field(None, description="what GPUs do together (default: all-reduce)")
+    algorithm: Literal[ALGORITHM_NAMES] | None = Field(None, description="how they do it (default: ring, or direct for an all-to-all)")
+    collective_bytes: int = Field(
+        64_000_000, description="bytes that each GPU has before, or after an all-gather, its own share included", ge=0, le=MAX_COLLECTIVE_BYTES
+    )
+    channels: int = Field(1, description="rings, or double trees, among which the data are split, each with a NIC of its own", ge=1, le=64)
+    chunks: int = Field(1, description="parts of each message, sent one behind the other", ge=1, le=4096)
+    repeat: int = Field(1, description="times that the collective is done, one after the other", ge=1, le=1000)
+    ranks: Annotated[int | tuple[int, ...] | None, BeforeValidator(ranks_from)] = Field(
+        None, description="GPUs that take part: how many, or a list (default: all)"
+    )
     flows: tuple[FlowSpec, ...] = _list("the flows of pattern 'flows'")
+
+    @model_validator(mode="after")
+    def _algorithm_of_collective(self) -> "Traffic":
+        if self.pattern == "collective":
+            collective = self.collective or COLLECTIVES[0]
+            self._resolve(collective=collective, algorithm=self.algorithm or ALGORITHMS[collective][0])
+            check_algorithm(collective, self.algorithm, "traffic.algorithm")
+        return self
 
     @model_validator(mode="after")
     def _flows_with_their_pattern(self) -> "Traffic":

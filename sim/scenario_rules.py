@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 
 from sim.errors import ScenarioError
+from sim.scenario_cluster import Cluster
+from sim.scenario_collective import check_collective, in_one_server, members
 from sim.scenario_parts import Traffic
 from sim.units import show_bytes, show_rate
 
@@ -12,8 +14,19 @@ if TYPE_CHECKING:
 LARGE_BDP_BYTES = 10_000_000  # about a fifth of the buffer of a 51.2 Tb/s switch: more in flight outgrows any queue
 
 
-def check_traffic(traffic: Traffic, gpus: int) -> None:
+KEYS_OF_PATTERN = {
+    "senders": ("incast",),
+    "receiver": ("incast",),
+    "flow_bytes": ("incast", "ring", "permutation", "all-to-all"),
+    **dict.fromkeys(("collective", "algorithm", "collective_bytes", "channels", "chunks", "repeat", "ranks"), ("collective",)),
+}
+
+
+def check_traffic(traffic: Traffic, cluster: Cluster) -> None:
     """Every host of `traffic` must exist, and no flow may go to itself."""
+    gpus = cluster.gpus
+    if traffic.pattern == "collective":
+        check_collective(traffic, cluster)
     legal = f"cluster.gpus = {gpus} makes the legal range 0 to {gpus - 1}"
     if traffic.pattern == "incast":
         if traffic.receiver >= gpus:
@@ -43,6 +56,8 @@ def gpus_used(scenario: "Scenario") -> int:
         return min(scenario.cluster.gpus, max(traffic.receiver, traffic.senders) + 1)
     if traffic.pattern == "flows":
         return 1 + max(max(flow.src, flow.dst) for flow in traffic.flows)
+    if traffic.pattern == "collective":
+        return 1 + max(members(traffic, scenario.cluster).gpus)
     return scenario.cluster.gpus
 
 
@@ -74,7 +89,21 @@ def notices(scenario: "Scenario") -> list[str]:
             f"ECN thresholds are given at {show_rate(transport.ecn_reference_gbps * 1e9)} and scaled with the rate for "
             + ", ".join(show_rate(gbps * 1e9) for gbps in rates)
         )
-    empty = [index for index, flow in enumerate(scenario.traffic.flows) if flow.bytes == 0] if scenario.traffic else []
-    if empty or (scenario.traffic and scenario.traffic.pattern != "flows" and scenario.traffic.flow_bytes == 0):
+    if scenario.traffic is not None:
+        said += _about_traffic(scenario.traffic, cluster)
+    return said
+
+
+def _about_traffic(traffic: Traffic, cluster: Cluster) -> list[str]:
+    unused = [key for key, patterns in KEYS_OF_PATTERN.items() if key in traffic.model_fields_set and traffic.pattern not in patterns]
+    said = [f"traffic.{key} has no effect on pattern {traffic.pattern!r}" for key in unused]
+    empty = [index for index, flow in enumerate(traffic.flows) if flow.bytes == 0]
+    size_bytes = {"flows": 1, "collective": traffic.collective_bytes}.get(traffic.pattern, traffic.flow_bytes)
+    if empty or size_bytes == 0:
         said.append(f"flows of 0 bytes are done after their path's delay: {len(empty) or 'all'}")
+    if traffic.pattern == "collective":
+        if in_one_server(traffic, cluster):
+            said.append(f"this {traffic.collective} never leaves its server: it loads NVLink, not the fabric")
+        if traffic.algorithm == "nvls":
+            said.append("what the NVSwitch adds up is timed by a formula, not sent packet by packet, so NVLink ports look idle")
     return said

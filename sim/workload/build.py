@@ -8,6 +8,7 @@ from sim.workload import patterns
 from sim.workload.background import add_background
 from sim.workload.blocks import Flows
 from sim.workload.collect import Work
+from sim.workload.collectives import add_collectives, counted_load
 from sim.workload.dag import Dag
 from sim.workload.jobs import add_jobs
 from sim.workload.program import add_program
@@ -19,7 +20,9 @@ def build_dag(scenario: Scenario) -> Dag:
     Ranks and hosts are GPUs by number. Flows of pattern "flows" are sorted by start; `flow_order` says where each stood.
     """
     work = Work()
-    if scenario.traffic is not None:
+    if scenario.traffic is not None and scenario.traffic.pattern == "collective":
+        add_collectives(work, scenario)
+    elif scenario.traffic is not None:
         work.add_flows(_traffic(scenario.traffic, scenario.cluster.gpus, scenario.simulation.seed))
     elif scenario.program is not None:
         add_program(work, scenario.program)
@@ -31,6 +34,8 @@ def build_dag(scenario: Scenario) -> Dag:
 
 def flow_order(scenario: Scenario) -> np.ndarray:
     """int64[F]: for each flow of the Dag, its index in traffic.flows (the identity for other patterns)."""
+    if scenario.traffic.pattern == "collective":
+        return np.arange(counted_load(scenario).messages * scenario.traffic.repeat)
     if scenario.traffic.pattern != "flows":
         return np.arange(len(_traffic(scenario.traffic, scenario.cluster.gpus, scenario.simulation.seed)))
     return np.argsort([ps_from_us(flow.start_us) for flow in scenario.traffic.flows], kind="stable")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sim.scenario import Scenario
+from sim.workload.collectives import SENDERS_MAX, counted_load, task_count
 from sim.workload.jobs import tally
 
 
@@ -22,6 +23,11 @@ def sizes(scenario: Scenario) -> Sizes:
     sent = sum(float(one.n_bytes.sum()) * (len(one.src) if one.n_bytes.shape[1] == 1 else 1) for one in counts.counted)
     if traffic is None:
         return Sizes(counts.n_tasks, counts.n_flows, sent)
+    if traffic.pattern == "collective":
+        found, times = counted_load(scenario, SENDERS_MAX), traffic.repeat
+        return Sizes(
+            task_count(scenario, found), counts.n_flows + found.messages * times, sent + found.total_bytes(traffic.collective_bytes) * times
+        )
     if traffic.pattern == "flows":
         return Sizes(0, counts.n_flows + len(traffic.flows), sent + sum(flow.bytes for flow in traffic.flows))
     flows = {

@@ -28,13 +28,13 @@ def all_reduce_steps(n: int) -> int:
 
 
 def orders(n: int, local: int, channels: int) -> list[np.ndarray | None]:
-    """The order of the members in each of several rings, which leave every server by members of their own.
+    """The order of the members in each of several rings (None: as they are), which leave every server by members of their own.
 
     Channel c enters the first server at its member c and leaves it at c - 1; the next server is gone through backwards, so
     that a ring stays on the same rail from server to server (with an odd number of servers, but for the last step).
     """
-    if channels == 1:
-        return [None]
+    if local == 1:
+        return [None] * channels
     server, place = np.divmod(np.arange(n), local)
     forth = [server * local + (channel + place) % local for channel in range(channels)]
     back = [server * local + (channel + local - 1 - place) % local for channel in range(channels)]

@@ -113,7 +113,7 @@ class Placed:
                 ends = template.last_message[np.argsort(template.last_member)][begins]
                 work.done.add(self.node[:-1][:, :, ends], self.node[1:][:, :, first])
             return
-        wait = _tasks(work, np.broadcast_to(self.hosts, (self.series - 1, *self.hosts.shape)), TaskKind.WAIT)
+        wait = tasks_on(work, np.broadcast_to(self.hosts, (self.series - 1, *self.hosts.shape)), TaskKind.WAIT)
         if self.node is not None:
             Placed(template, self.node[:-1]).finish(work, wait)
             work.done.add(wait[:, :, begins], self.node[1:][:, :, first])
@@ -175,13 +175,13 @@ def _add_tasks(work: Work, template: Template, members: np.ndarray, sizes: np.nd
         at = np.flatnonzero(rows)
         hosts = np.broadcast_to(members[:, template.src[at]], (*node.shape[:2], len(at)))
         duration = switch_ps(sizes[..., at]) if len(at) and kind == TaskKind.NVLS else 0
-        node[:, :, at] = _tasks(work, hosts, kind, duration)
+        node[:, :, at] = tasks_on(work, hosts, kind, duration)
 
 
-def _tasks(work: Work, hosts: np.ndarray, kind: TaskKind, duration_ps=0) -> np.ndarray:
-    """int64[as hosts]: node ids of a task on each host."""
+def tasks_on(work: Work, hosts: np.ndarray, kind: TaskKind, duration_ps=0, iteration: int = 0) -> np.ndarray:
+    """int64[as hosts]: node ids of a task on each host, of no layer and no micro-batch."""
     size, flat = hosts.size, hosts.ravel().astype(np.int32)
     duration_ps = np.broadcast_to(duration_ps, hosts.shape).ravel().astype(np.int64)
     none = np.full(size, NO_MICROBATCH, np.int16)
-    tasks = Tasks(flat, np.full(size, kind, np.int8), duration_ps, np.zeros(size, np.int64), none, none)
+    tasks = Tasks(flat, np.full(size, kind, np.int8), duration_ps, np.zeros(size, np.int64), none, none, iteration=np.full(size, iteration, np.int16))
     return work.add_tasks(tasks).reshape(hosts.shape)

@@ -34,7 +34,7 @@ def test_channels_leave_servers_by_members_of_their_own_and_stay_on_their_rail()
     for order in orders:
         crossing = [(a, b) for a, b in zip(order.tolist(), [*order[1:].tolist(), order[0]]) if a // 4 != b // 4]
         assert len(crossing) == 2 and all(a % 4 == b % 4 for a, b in crossing)
-    assert ring.orders(8, 4, 1) == [None], "one ring takes members in their order"
+    assert ring.orders(8, 1, 2) == [None, None], "without company in the server members come in their order"
 
 
 def test_channels_share_the_data_evenly():
