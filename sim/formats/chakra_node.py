@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from sim.errors import FormatError
 from sim.formats.chakra_messages import INTEGERS
+from sim.formats.text import quoted
 from sim.workload.program_chakra_work import (
     COLLECTIVE,
     COLLECTIVES,
@@ -93,7 +94,7 @@ def _integer(attributes: dict, name: str, place: str, low: int, high: int, defau
     attribute = attributes.get(name)
     if attribute is None:
         if default is None:
-            raise FormatError(f"{place}: attribute {name} is missing; attributes are {', '.join(sorted(attributes)) or 'none'}")
+            raise FormatError(f"{place}: attribute {name} is missing; attributes are {quoted(', '.join(sorted(attributes)) or 'none')}")
         return default
     which = attribute.WhichOneof("value")
     if which not in INTEGERS and which != "bool_val":

@@ -110,6 +110,7 @@ def _connections(rows: list[tuple[int, list[str]]], nodes: int, file: str) -> di
                 raise FormatError(f"{place}: {key} stands twice")
         if "size" not in given or ("start" in given) == ("trigger" in given):
             raise FormatError(f"{place}: {'size is missing' if 'size' not in given else 'needs either start or trigger'}; {LIKE}")
+        columns["id"][index] = index + 1
         for key, value in given.items():
             name, low, high = VALUES[key]
             columns[name][index] = whole(value, place, key, low, high)

@@ -16,7 +16,7 @@ from sim.workload.collect import Work
 from sim.workload.collective.template import instantiate
 from sim.workload.program_chakra_match import Matched, match
 from sim.workload.program_chakra_order import compute_order
-from sim.workload.program_chakra_work import COLLECTIVES, COMPUTE, SEND, ChakraWork
+from sim.workload.program_chakra_work import COLLECTIVES, COMPUTE, SEND, ChakraWork, short
 from sim.workload.program_collectives import Plan, extent, template
 from sim.workload.program_messages import add_messages
 
@@ -107,5 +107,5 @@ def _from_root(work: ChakraWork, row: list[int]) -> list[int]:
 
 
 def _name(work: ChakraWork, node: int) -> str:
-    group = work.groups[work.group[node]]
-    return f"{COLLECTIVES[work.collective[node]]} {work.names[node][:40]}" + (f", group {group}" if group else "")
+    group = short(work.groups[work.group[node]])
+    return f"{COLLECTIVES[work.collective[node]]} {short(work.names[node])}" + (f", group {group}" if group else "")

@@ -15,12 +15,18 @@ MAX_NODES = 20_000_000
 MAX_BYTES = 2**50
 MAX_PS = 10**18
 MAX_ID = 2**63 - 1
+MAX_NAME = 40
 LISTS = ("id", "kind", "cpu", "duration_ps", "n_bytes", "peer", "tag", "collective", "group", "n_deps")
 KEYS = ("nodes_of_rank", *LISTS, "deps", "names", "groups", "members")
 LIMITS = {
     "id": (0, MAX_ID), "kind": (0, 3), "cpu": (0, 1), "duration_ps": (0, MAX_PS), "n_bytes": (0, MAX_BYTES), "peer": (-1, MAX_RANKS - 1),
     "tag": (-(2**63), 2**63 - 1), "collective": (-1, len(COLLECTIVES) - 1), "group": (-1, MAX_NODES), "n_deps": (0, MAX_NODES),
 }  # fmt: skip
+
+
+def short(name: str) -> str:
+    """A name of a trace as it may stand in a line: no line ends, not too long."""
+    return " ".join(name.split())[:MAX_NAME]
 
 
 @dataclass(frozen=True)
@@ -57,9 +63,8 @@ class ChakraWork:
         kind = ("COMP", "SEND", "RECV", "COLL")[self.kind[node]]
         if self.kind[node] == COLLECTIVE:
             kind = COLLECTIVES[self.collective[node]]
-        group = f", group {self.groups[self.group[node]] or 'of all ranks'}" if self.group[node] >= 0 else ""
-        name = self.names[node][:40]
-        return f"{kind} {name!r} (node {self.id[node]}{group}) on rank {rank}"
+        group = f", group {short(self.groups[self.group[node]]) or 'of all ranks'}" if self.group[node] >= 0 else ""
+        return f"{kind} {short(self.names[node])!r} (node {self.id[node]}{group}) on rank {rank}"
 
 
 def one_all_reduce(ranks: int, n_bytes: int) -> ChakraWork:

@@ -37,7 +37,9 @@ def test_every_task_and_flow_is_there_once_with_its_times(gpt):
     sent = {event["args"]["flow_id"]: event for event in found if event["ph"] == "X" and " to " in event["name"]}
     received = {event["args"]["flow_id"]: event for event in found if event["ph"] == "X" and " from " in event["name"]}
     table = gpt.flows.set_index("flow_id")
-    assert set(tasks) == set(gpt.tasks["task_id"]) and set(sent) == set(received) == set(table.index)
+    takes_time = gpt.tasks["end_s"] > gpt.tasks["start_s"]
+    assert set(tasks) >= set(gpt.tasks.loc[takes_time, "task_id"]) and set(gpt.tasks.loc[~takes_time, "kind"]) <= {"wait"}
+    assert set(sent) == set(received) == set(table.index)
     for flow in (0, len(table) - 1):
         assert sent[flow]["pid"] == table["src"][flow] and received[flow]["pid"] == table["dst"][flow]
         assert sent[flow]["ts"] == pytest.approx(table["start_s"][flow] * 1e6) and sent[flow]["dur"] == pytest.approx(table["fct_s"][flow] * 1e6, abs=2e-6)
@@ -65,7 +67,8 @@ def test_processes_and_threads_are_named(gpt):
     found = events(gpt)
     names = {(event["name"], event["pid"], event["tid"]): event["args"]["name"] for event in found if event["ph"] == "M" and "name" in event["args"]}
     assert names["process_name", 3, 0] == "rank 3" and names["thread_name", 3, 0] == "compute"
-    assert {event["tid"] for event in found if event["ph"] == "X" and event["pid"] == 3} == {tid for what, pid, tid in names if what == "thread_name" and pid == 3}
+    used = {event["tid"] for event in found if event["ph"] == "X" and event["pid"] == 3}
+    assert used == {tid for what, pid, tid in names if what == "thread_name" and pid == 3}
     assert any(name == "DP send" for name in names.values())
 
 
@@ -113,7 +116,7 @@ def test_lanes_never_overlap_and_are_as_few_as_possible(rows):
         for k in {span[2] for span in spans}:
             mine = sorted(span[:2] for span in spans if span[2] == k)
             assert all(one[1] <= other[0] for one, other in zip(mine, mine[1:], strict=False))
-        deepest = max(sum(s <= t < e for s, e, _ in spans) for t in range(82))
+        deepest = max(sum(s <= t < e or s == t == e for s, e, _ in spans) for t in range(82))
         assert lane[here].max() + 1 <= max(1, deepest)
 
 
