@@ -20,7 +20,7 @@ from sim.workload.dag import Dag, FlowKind
 
 @dataclass(frozen=True)
 class TimedFault:
-    """A change of some ports at a time: kind as in the scenario, value the rate factor or the loss probability."""
+    """A change of some ports at a time: kind as in the scenario, but of links; value the rate factor or the loss probability."""
 
     at_ps: int
     kind: str
@@ -129,7 +129,7 @@ def timed_faults(scenario: Scenario, network: Network) -> list[TimedFault]:
     """The scenario's faults in order of time, with the ports they touch."""
     found = [
         TimedFault(
-            ps_from_us(fault.at_us), fault.kind, fault_ports(network, fault),
+            ps_from_us(fault.at_us), fault.kind.replace("switch", "link"), fault_ports(network, fault),
             fault.rate_factor if fault.kind == "degrade" else (fault.probability or 0.0),
         )
         for fault in scenario.faults

@@ -5,8 +5,9 @@ import pandas as pd
 COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     "flows": {
         "flow_id": ("index", "flow, in the order of the workload"),
-        "job": ("index", "training job the flow belongs to"),
-        "kind": ("word", "what the flow is for: DP, PP, TP or plain traffic"),
+        "job": ("index", "job the flow belongs to: 0 the scenario's own, 1, 2, ... further jobs, -1, -2, ... background traffic"),
+        "iteration": ("index", "training iteration, 0 the first"),
+        "kind": ("word", "what the flow is for: DP, PP, TP, ..., a collective, or plain traffic"),
         "collective": ("word", "collective operation the flow is a step of; missing if none"),
         "step": ("index", "step within its collective, -1 if none"),
         "microbatch": ("index", "micro-batch it carries, -1 if none"),
@@ -28,8 +29,10 @@ COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "tasks": {
         "task_id": ("index", "task, in the order of the workload"),
+        "job": ("index", "job the task belongs to, 0 the scenario's own"),
+        "iteration": ("index", "training iteration, 0 the first"),
         "rank": ("rank", "GPU it runs on"),
-        "kind": ("word", "forward, backward, TP (a collective inside the server), optimizer, ..."),
+        "kind": ("word", "forward, backward, TP (a collective inside the server), optimizer, in switch (a sum in the NVSwitch), ..."),
         "layer": ("index", "transformer layer, -1 if none"),
         "microbatch": ("index", "micro-batch, -1 if none"),
         "start_s": ("s", "start; missing if it never started"),

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sim.result_collectives import collectives
+from sim.result_jobs import summarise_jobs
 from sim.units import PS_PER_S
 
 # In packet mode every packet is executed; nothing is remembered, so there is no memo and no partition to count. In flow mode
@@ -38,7 +40,7 @@ def _without_kernel(raw, interrupts: int, hops: int) -> dict:
 
 
 def summarise(raw) -> dict:
-    """JSON-ready summary; `iteration_s` is None unless the iteration was simulated to its end."""
+    """JSON-ready summary; `iteration_s` is None unless every iteration was simulated to its end."""
     started = raw.start_ps[raw.dag.n_tasks :] >= 0
     finished = raw.acked_ps >= 0
     hops = int(raw.counters["packet_hops"])
@@ -49,12 +51,13 @@ def summarise(raw) -> dict:
         "mode": raw.mode,
         "level": raw.level,
         "status": raw.status,
-        "iteration_s": raw.end_ps_last / PS_PER_S if raw.status == "finished" else None,
+        **summarise_jobs(raw),
         "simulated_s": raw.end_ps_last / PS_PER_S,
         "flows": len(raw.acked_ps),
         "flows_finished": int(finished.sum()),
         "bytes_left": int(np.where(finished, 0, raw.dag.flow_bytes - raw.flow_acked_bytes).sum()),
         **fct_statistics(raw),
+        "collectives": collectives(raw),
         **kernel,
         "ecn_marks": int(raw.counters["ecn_marks"]),
         "pfc_pauses": int(raw.counters["pfc_pauses"]),

@@ -51,7 +51,8 @@ def flows_table(raw) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "flow_id": np.arange(len(start_ps)),
-            "job": np.zeros(len(start_ps), dtype=np.int32),
+            "job": dag.flow_job,
+            "iteration": dag.flow_iteration,
             "kind": named(dag.flow_kind, FlowKind),
             "collective": _collectives(dag),
             "step": dag.flow_step,
@@ -78,6 +79,8 @@ def tasks_table(raw) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "task_id": np.arange(tasks),
+            "job": dag.task_job,
+            "iteration": dag.task_iteration,
             "rank": dag.task_rank,
             "kind": named(dag.task_kind, TaskKind),
             "layer": dag.task_layer,

@@ -84,7 +84,8 @@ class Scenario(Part):
             model._resolve(**filled_model(self.model))
             parallelism = self.parallelism.model_copy()
             taken = sum(job.gpus or job.parallelism.gpus_given for job in self.jobs)
-            mine = self.cluster.model_copy(update={"gpus": max(1, self.cluster.gpus - taken)}) if taken else self.cluster
+            left = min(self.parallelism.gpus_given or self.cluster.gpus, max(1, self.cluster.gpus - taken))
+            mine = self.cluster.model_copy(update={"gpus": left}) if self.jobs else self.cluster
             parallelism._resolve(**filled_parallelism(model, mine, self.parallelism))
             jobs = fill_jobs(self.jobs, self.cluster, parallelism.gpus)
             self._resolve(model=model, parallelism=parallelism, jobs=jobs)

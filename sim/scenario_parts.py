@@ -181,32 +181,43 @@ class Simulation(Part):
     sample_bins: int = Field(256, description="time bins of the port curves", ge=1, le=65_536)
 
 
+FAULTS = ("link-down", "link-up", "switch-down", "switch-up", "degrade", "loss")
+OF_SWITCHES = ("switch-down", "switch-up")
+
+
 class Fault(Part):
-    """Something that happens to the link between nodes a and b (both directions) at a time."""
+    """Something that happens at a time to the link between nodes a and b (both directions), or to switch a with all its links."""
 
     SECTION: ClassVar[str] = "faults"
 
-    kind: Literal["link-down", "link-up", "degrade", "loss"] = Field(description="what happens")
-    a: Node = Field(description="one end of the link: a node name or id")
-    b: Node = Field(description="the other end")
+    kind: Literal[FAULTS] = Field(description="what happens")
+    a: Node = Field(description="one end of the link, or the switch: a node name or id")
+    b: Node | None = Field(None, description="the other end of the link")
     at_us: float = Field(0.0, description="us, when", ge=0, le=MAX_START_US)
     rate_factor: float | None = Field(None, description="new rate over the built rate, 1 to recover (degrade)", ge=1e-3, le=1)
     probability: float | None = Field(None, description="packets lost, 0 to 1 (loss)", ge=0, lt=1)
 
     @model_validator(mode="after")
     def _has_what_its_kind_needs(self) -> "Fault":
+        if (self.b is None) != (self.kind in OF_SWITCHES):
+            raise ScenarioError(
+                f"faults: {self.kind} of {self.a} needs b, the other end of the link; for a whole switch use kind = 'switch-down' or 'switch-up'"
+                if self.b is None
+                else f"faults: {self.kind} of {self.a} takes no b = {self.b!r}; did you mean kind = {self.kind.replace('switch', 'link')!r}?"
+            )
         for kind, name in (("degrade", "rate_factor"), ("loss", "probability")):
             given = getattr(self, name) is not None
             if given != (self.kind == kind):
                 raise ScenarioError(
-                    f"faults: {self.kind} of {self.a}-{self.b} "
-                    + (
-                        f"takes no {name}; did you mean kind = {kind!r}?"
-                        if given
-                        else f"needs {name}, like {name} = 0.5"
-                    )
+                    f"faults: {self.kind} of {self.where} "
+                    + (f"takes no {name}; did you mean kind = {kind!r}?" if given else f"needs {name}, like {name} = 0.5")
                 )
         return self
+
+    @property
+    def where(self) -> str:
+        """The link or switch, for people."""
+        return self.a if self.b is None else f"{self.a}-{self.b}"
 
 
 class Expectation(Part):

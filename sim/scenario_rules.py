@@ -48,7 +48,7 @@ def check_traffic(traffic: Traffic, cluster: Cluster) -> None:
 def gpus_used(scenario: "Scenario") -> int:
     """GPUs 0..n-1 that the workload may touch."""
     if scenario.parallelism is not None:
-        return scenario.parallelism.gpus
+        return max([scenario.parallelism.gpus, *(job.first_gpu + job.gpus for job in scenario.jobs)])
     if scenario.program is not None:
         return scenario.program.ranks
     traffic = scenario.traffic

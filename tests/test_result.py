@@ -71,7 +71,7 @@ def test_what_did_not_happen_is_missing_not_minus_one(partial):
 
 def test_kinds_and_collectives_are_words(gpt):
     assert set(gpt.flows["kind"].astype(str)) == {"PP", "DP", "embedding"}
-    assert set(gpt.tasks["kind"].astype(str)) == {"forward", "backward", "TP", "optimizer"}
+    assert set(gpt.tasks["kind"].astype(str)) == {"forward", "backward", "TP", "optimizer", "wait"}
     data = gpt.flows[gpt.flows["kind"] == "DP"]
     assert data["collective"].notna().all()
     assert gpt.flows.loc[gpt.flows["kind"] == "PP", "collective"].isna().all()

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sim.scenario import Cluster, Fault, Scenario, notices
+from sim.scenario_parts import OF_SWITCHES
 from sim.scenario_rules import LARGE_BDP_BYTES
 from sim.topology.fat_tree import fat_tree
 from sim.topology.from_file import network_from_text
@@ -24,6 +25,8 @@ def build_network(cluster: Cluster) -> Network:
 
 def fault_ports(network: Network, fault: Fault) -> np.ndarray:
     """int32: the ports that a fault touches, both directions of every parallel link."""
+    if fault.kind in OF_SWITCHES:
+        return network.ports_of_switch(fault.a)
     ports = network.ports_between(fault.a, fault.b)
     return np.sort(np.concatenate((ports, ports ^ 1)))
 

@@ -76,6 +76,14 @@ class Network:
             )
         return found
 
+    def ports_of_switch(self, name: str | int) -> np.ndarray:
+        """int32: all ports of a switch, and those that lead to it."""
+        node = self.node_id(name)
+        if self.node_is_host[node]:
+            switches = list_nodes(self, np.flatnonzero(~self.node_is_host))
+            raise ScenarioError(f"{self.node_name[node]} is not a switch; the switches are {switches}")
+        return np.flatnonzero((self.port_src == node) | (self.port_dst == node)).astype(np.int32)
+
     def port_name(self, port: int) -> str:
         return f"{self.node_name[self.port_src[port]]}->{self.node_name[self.port_dst[port]]}"
 
