@@ -138,6 +138,7 @@ def shares(dag: Dag, path: CriticalPath, end_ps: np.ndarray) -> dict[str, int]:
     bubble : compute and TP on the path beyond that, work of other ranks that it had to wait for: the
         pipeline filling and draining, (p - 1)/m of the work of a stage on a network that takes no time
     optimizer : its step
+    in switch, where there is any : sums in the NVSwitch
     DP, PP, EMBEDDING, TRAFFIC, and EP, CP, ... where there are any : flows that nothing on the path hides
     idle : nothing on the path ran
     """
@@ -155,6 +156,8 @@ def shares(dag: Dag, path: CriticalPath, end_ps: np.ndarray) -> dict[str, int]:
         excess += on_path - parts[name]
     parts["bubble"] = excess
     parts["optimizer"] = int(task_span[kind == TaskKind.OPTIMIZER].sum())
+    if (dag.task_kind == TaskKind.IN_SWITCH).any():
+        parts["in switch"] = int(task_span[kind == TaskKind.IN_SWITCH].sum())
     for flow_kind in (*FLOW_KINDS, *(kind for kind in FlowKind if kind in dag.flow_kind and kind not in (*FLOW_KINDS, FlowKind.TP))):
         parts[flow_kind.name] = int(flow_span[dag.flow_kind[flow] == flow_kind].sum())
     parts["TP"] += int(flow_span[dag.flow_kind[flow] == FlowKind.TP].sum())

@@ -76,7 +76,7 @@ def _deepest_queue(result) -> str:
 def _local_only(result) -> str | None:
     """Collectives whose flows never leave their server say nothing about the fabric."""
     network, dag = result.network, result.dag
-    if not len(dag.flow_src) or not dag.collective_name:
+    if not len(dag.flow_src) or not dag.collective_name or result.scenario.traffic is not None:  # of its collective it is said before the run
         return None
     server = network.node_server[network.hosts]
     local = (server[dag.flow_src] == server[dag.flow_dst]) & (server[dag.flow_src] >= 0)

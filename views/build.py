@@ -154,6 +154,8 @@ def edit_workload(scenario) -> None:
             fields.show(fields.MODEL[2:], scenario)
     else:
         fields.show(fields.TRAFFIC, scenario)
+        if isinstance(draft.get("traffic.ranks"), (list, tuple)):
+            st.caption(f"{plural(len(draft.get('traffic.ranks')), 'GPU takes', 'GPUs take')} part, as listed in the scenario; edit them in its TOML text.")
         listed = draft.get("traffic.flows")
         if listed:
             st.caption(

@@ -8,7 +8,7 @@ from sim.result_writers import tables_archive
 from views.figures.completion import completion
 from views.figures.hops import hop_bars, parts_of
 from views.figures.style import CONFIG
-from views.parts import draft, metrics, modes, page, session
+from views.parts import collective, draft, metrics, modes, page, session
 from views.parts.labels import labelled
 from views.parts.words import file_stem, fine_share, plain, plural, roughly, show_bytes, show_count, show_time
 
@@ -33,6 +33,7 @@ def main() -> None:
         return
     result = page.need_result()
     headline(result)
+    collective.show(result.summary)
     origin(result)
     for notice in told_once(result.notices):
         if notice != partial(result):

@@ -5,6 +5,7 @@ import sys
 
 from sim.command.options import write_text
 from sim.result import Result
+from sim.result_collectives import overall
 from sim.result_writers import write_tables
 from sim.units import show_bytes, show_count, show_time
 
@@ -64,12 +65,26 @@ def page(result: Result) -> str:
         [
             f"{summary['scenario']}: {result.status}, {ended}",
             f"  flows    {flows}",
+            *collective_lines(summary),
             f"  network  {network}",
             *([f"  kernel   {kernel_line(summary)}"] if summary["mode"] == "wormhole" else []),
             f"  cost     {show_time(spent['kernel'])} of CPU in the kernel{each}, {show_time(spent['build'])} to build, "
             f"{show_time(spent['compile'])} to compile; {show_bytes(summary['peak_rss_bytes'])} of memory at most",
         ]
     )
+
+
+def collective_lines(summary: dict) -> list[str]:
+    """Time and bus bandwidth of the collectives of a run, if it is one of collectives."""
+    mean = overall(summary["collectives"])
+    if mean is None:
+        return []
+    many = f" each ({mean['finished']} in turn, {show_time(mean['fastest_s'])} to {show_time(mean['slowest_s'])})" if mean["finished"] > 1 else ""
+    model = "" if mean["nccl_model_s"] is None else f"; NCCL's latency model without contention: {show_time(mean['nccl_model_s'])}"
+    return [
+        f"  together {mean['collective']}, {mean['algorithm']}, {mean['ranks']} GPUs: {show_time(mean['time_s'])}{many}{model}",
+        f"           {mean['formula']}",
+    ]
 
 
 def kernel_line(summary: dict) -> str:

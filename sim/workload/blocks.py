@@ -17,7 +17,7 @@ class TaskKind(IntEnum):
     WAIT = 5  # takes no time: a point where a rank's work and its messages meet
     PROGRAM = 6  # a task of an imported graph
     RECOMPUTE = 7  # a forward pass again, for activations that were not kept
-    NVLS = 8  # a GPU's share of an in-node collective that the NVSwitch does
+    IN_SWITCH = 8  # a GPU's share of an in-node collective that the NVSwitch does
 
 
 class FlowKind(IntEnum):

@@ -8,6 +8,8 @@ from sim.errors import ScenarioError
 from sim.preset import list_presets, load_preset
 from sim.scenario import Scenario
 from sim.scenario_cluster import SIZES_USED_BY
+from sim.scenario_collective import ALGORITHMS, COLLECTIVES, WITH_CHANNELS
+from sim.scenario_rules import KEYS_OF_PATTERN
 
 FIRST_PRESET = "incast-16"
 PRESET = "preset"  # key of the widget that chooses one
@@ -84,6 +86,8 @@ def put(key: str, value) -> None:
         part[name] = value
     if key == "cluster.topology":
         _drop_foreign_sizes(part)
+    if section == "traffic":
+        _drop_foreign_choices(part)
 
 
 def _drop_foreign_sizes(cluster: dict) -> None:
@@ -93,6 +97,19 @@ def _drop_foreign_sizes(cluster: dict) -> None:
             cluster.pop(name, None)
     for name in ("leaves", "spines", "hosts_per_leaf", "pod_servers", "oversubscription"):
         cluster.pop(name, None)
+
+
+def _drop_foreign_choices(traffic: dict) -> None:
+    """Likewise what another pattern, another collective or another algorithm had."""
+    for name, patterns in KEYS_OF_PATTERN.items():
+        if traffic.get("pattern") not in patterns:
+            traffic.pop(name, None)
+    known = ALGORITHMS.get(traffic.get("collective") or COLLECTIVES[0], ())
+    if traffic.get("algorithm") not in (None, *known):
+        del traffic["algorithm"]
+        st.session_state.pop(WIDGET + "traffic.algorithm", None)
+    if (traffic.get("algorithm") or known[0]) not in WITH_CHANNELS:
+        traffic.pop("channels", None)
 
 
 def choose_workload(training: bool) -> None:

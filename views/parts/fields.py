@@ -9,10 +9,12 @@ from sim.catalogue.gpus import GPUS
 from sim.catalogue.models import MODELS
 from sim.scenario import Scenario
 from sim.scenario_cluster import SIZES_USED_BY
+from sim.scenario_collective import ALGORITHMS, COLLECTIVES, WITH_CHANNELS
+from sim.scenario_rules import KEYS_OF_PATTERN
 from views.parts import draft
 
 CUSTOM_MODEL = "own shape"
-SPELLINGS = {"dcqcn": "DCQCN", "hpcc": "HPCC", "timely": "TIMELY", "dctcp": "DCTCP", "swift": "Swift", "gpt": "GPT"}
+SPELLINGS = {"dcqcn": "DCQCN", "hpcc": "HPCC", "timely": "TIMELY", "dctcp": "DCTCP", "swift": "Swift", "gpt": "GPT", "nvls": "NVLS", "pxn": "PXN"}
 
 
 class Field(NamedTuple):
@@ -66,6 +68,13 @@ TRAFFIC = (
     Field("traffic.flow_bytes", "Bytes per flow"),
     Field("traffic.senders", "Senders"),
     Field("traffic.receiver", "Receiving GPU"),
+    Field("traffic.collective", "Collective"),
+    Field("traffic.algorithm", "Algorithm"),
+    Field("traffic.collective_bytes", "Bytes per GPU"),
+    Field("traffic.ranks", "GPUs that take part"),
+    Field("traffic.channels", "Channels"),
+    Field("traffic.chunks", "Chunks per message"),
+    Field("traffic.repeat", "Times"),
 )
 TRANSPORT = (
     Field("transport.congestion_control", "Congestion control"),
@@ -94,11 +103,20 @@ def shown(field: Field) -> bool:
         return False
     if name in ("pod_servers", "core_gbps") and draft.get("cluster.topology") == "rail-optimised":
         return draft.get("cluster.tiers") == 3
-    if name in ("senders", "receiver"):
-        return draft.get("traffic.pattern") == "incast"
-    if name == "flow_bytes":
-        return draft.get("traffic.pattern") != "flows"
+    if section == "traffic" and name in KEYS_OF_PATTERN:
+        return draft.get("traffic.pattern") in KEYS_OF_PATTERN[name] and _of_collective(name)
     return name != "pfc_xoff_kb" or draft.get("transport.pfc") == "fixed"
+
+
+def _of_collective(name: str) -> bool:
+    """A list of GPUs is no number to edit; only some algorithms have channels."""
+    if name == "channels":
+        return draft.get("traffic.channels") is not None or (draft.get("traffic.algorithm") or _algorithms()[0]) in WITH_CHANNELS
+    return name != "ranks" or not isinstance(draft.get("traffic.ranks"), (list, tuple))
+
+
+def _algorithms() -> tuple[str, ...]:
+    return ALGORITHMS.get(draft.get("traffic.collective") or COLLECTIVES[0], ())
 
 
 def show(fields: tuple[Field, ...], resolved: Scenario | None, columns: int = 2) -> None:
@@ -141,7 +159,7 @@ def describe(field: Field) -> tuple[type, tuple, object]:
     annotation = info.annotation
     parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     kinds = [part for part in parts if part is not NoneType]
-    choices = field.choices or tuple(
+    choices = _algorithms() if name == "algorithm" else field.choices or tuple(
         choice for part in kinds if get_origin(part) is Literal for choice in get_args(part)
     )
     return (int if int in kinds else float), choices, info

@@ -12,6 +12,8 @@ KINDS = {
     "CP": "#fb7185",
     "embedding": "#06b6d4",
     "traffic": "#0284c7",
+    "collective": "#0d9488",
+    "in switch": "#d97706",
     "compute": "#2563eb",
     "bubble": "#cbd5e1",
     "idle": "#e7e5e4",

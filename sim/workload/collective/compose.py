@@ -6,14 +6,14 @@ import numpy as np
 
 from sim.workload.collective.template import Template
 
-IN_FLIGHT = 2  # chunks of a connection on the wire at once: while one is on its way the next is sent
+IN_FLIGHT = 2  # chunks of a message on the wire at once: while one is on its way the next is sent
 
 
 def chunked(template: Template, chunks: int) -> Template:
-    """Every message in `chunks`, each of which follows its own way.
+    """Every message in `chunks`, each of which goes its own way from step to step.
 
-    A connection sends them in order, IN_FLIGHT at a time. The first has half the size, so that two under way do not end
-    together: then the line would be idle while both are on their way.
+    They are sent in order, IN_FLIGHT at a time; the switch works on one at a time. The first has half the size, so that two
+    under way do not end together: then the line would be idle while both are on their way.
     """
     if chunks == 1 or not len(template):
         return template
@@ -26,33 +26,18 @@ def chunked(template: Template, chunks: int) -> Template:
     def all_of(column) -> np.ndarray:
         return np.tile(np.broadcast_to(column, rows), chunks)
 
-    step = all_of(template.step)
-    before, then = _in_order(template, step, chunk)
+    row = np.arange(rows)
+    message, works = row[template.is_message], row[~template.is_message & (np.broadcast_to(template.count, rows) > 0)]
+    waits = [(one + rows * index, one + rows * (index + lag)) for one, lag in ((message, IN_FLIGHT), (works, 1)) for index in range(chunks - lag)]
+    before, then = (np.concatenate(ends) for ends in zip(*waits, strict=True)) if waits else (row[:0], row[:0])
     return replace(
-        template, src=all_of(template.src), dst=all_of(template.dst), step=step,
+        template, src=all_of(template.src), dst=all_of(template.dst), step=all_of(template.step),
         part=all_of(template.part) * np.where(chunk == 0, 1, 2), parts=all_of(template.parts) * units, own=all_of(template.own),
         before=np.r_[each(template.before, rows), before], then=np.r_[each(template.then, rows), then],
         last_member=np.tile(template.last_member, chunks), last_message=each(template.last_message, rows),
         draw=all_of(template.draw) * IN_FLIGHT + chunk % IN_FLIGHT, block=all_of(template.block) + chunk * template.cycle,
         count=all_of(template.count), stride=all_of(template.stride), adds=all_of(template.adds),
     )  # fmt: skip
-
-
-def _in_order(template: Template, step: np.ndarray, chunk: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Edges that keep the chunks of each connection in order; the switch works on one at a time."""
-    chunks = len(step) // len(template)
-    message = np.tile(template.is_message, chunks)
-    adds = np.tile(np.broadcast_to(template.adds, len(template)), chunks)
-    src, dst = np.tile(template.src, chunks), np.tile(template.dst, chunks)
-    connection = (adds & ~message) * template.n**2 + src * template.n + dst
-    works = message | (np.tile(np.broadcast_to(template.count, len(template)), chunks) > 0)
-    found = []
-    for rows, lag in ((message, IN_FLIGHT), (works & ~message, 1)):
-        at = np.flatnonzero(rows)
-        order = at[np.lexsort((chunk[at], step[at], connection[at]))]
-        same = connection[order[lag:]] == connection[order[:-lag]]
-        found.append((order[:-lag][same], order[lag:][same]))
-    return tuple(np.concatenate(ends) for ends in zip(*found, strict=True))
 
 
 def beside(lanes: list[Template]) -> Template:

@@ -19,16 +19,18 @@ NVLS_LATENCY_PS = 25 * PS_PER_US  # reduction in the NVSwitch, base included
 NVLS_NETWORK_LATENCY_PS = 18 * PS_PER_US  # what other servers add to it
 
 
-def latency_ps(collective: str, algorithm: str, n: int, local: int = 1) -> int:
-    """Time of a collective of no bytes among n members, `local` in each server."""
+def latency_ps(collective: str, algorithm: str, n: int, local: int = 1, joined: bool = True) -> int:
+    """Time of a collective of no bytes among n members, `local` in each server, which NVLink joins or not."""
     nodes = n // local
     if algorithm == "nvls":
         return NVLS_LATENCY_PS + NVLS_NETWORK_LATENCY_PS * (nodes > 1)
     if algorithm == "double-binary-tree":
-        levels = (local - 1) * TREE_STEP_LATENCY_PS + math.log2(nodes) * RING_STEP_NETWORK_LATENCY_PS
+        step = TREE_STEP_LATENCY_PS if joined else RING_STEP_NETWORK_LATENCY_PS
+        levels = (local - 1) * step + math.log2(nodes) * RING_STEP_NETWORK_LATENCY_PS
         return round(RING_BASE_LATENCY_PS + 2 * levels)
     inside, across = steps(collective, algorithm, n, local)
-    return RING_BASE_LATENCY_PS + inside * RING_STEP_LATENCY_PS + across * RING_STEP_NETWORK_LATENCY_PS
+    step = RING_STEP_LATENCY_PS if joined else RING_STEP_NETWORK_LATENCY_PS
+    return RING_BASE_LATENCY_PS + inside * step + across * RING_STEP_NETWORK_LATENCY_PS
 
 
 def steps(collective: str, algorithm: str, n: int, local: int) -> tuple[int, int]:

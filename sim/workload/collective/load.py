@@ -3,7 +3,7 @@
 A ring of n members has n^2 messages and n connections; only the connections are listed, with how many messages each carries.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -180,13 +180,28 @@ def _chunked(whole: Load, chunks: int) -> Load:
     return replace(_together(halved, others), tasks=whole.tasks * chunks)
 
 
-def port_seconds(whole: Load, size_bytes: int, node: np.ndarray, near_bps: float, far_bps: float) -> Iterator[tuple[int, np.ndarray]]:
-    """(stage, float64[k]): time that each line of each member is busy in a stage: in and out, within its server (near) and across."""
-    seconds = whole.times * whole.row_bytes(size_bytes) * 8.0
-    inside = node[whole.src] == node[whole.dst]
-    seconds = np.divide(seconds, np.where(inside, near_bps, far_bps))
-    n = len(node)
-    for stage in np.unique(whole.stage):
-        at = whole.stage == stage
-        ends = [whole.src] if whole.weight > 1 else [whole.src, whole.dst]
-        yield int(stage), np.concatenate([np.bincount(end[at] + n * inside[at], seconds[at], minlength=2 * n) for end in ends])
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a member: inside its server (near; none where servers have no NVLink) and to other servers (far)."""
+
+    server: np.ndarray  # int[n], of each member
+    near_bps: float
+    far_bps: float
+    data: float = 1.0  # bytes on the wire for a byte of payload
+    ack: float = 0.0  # bytes of ACKs on the way back for a byte of payload
+
+
+def line_seconds(whole: Load, size_bytes: int, lines: Lines) -> dict[int, np.ndarray]:
+    """By stage, float64[4n]: how long every line of every member is busy, out and in."""
+    n = len(lines.server)
+    near = (lines.server[whole.src] == lines.server[whole.dst]) & (lines.near_bps > 0)
+    seconds = whole.times * whole.row_bytes(size_bytes) * 8.0 / np.where(near, lines.near_bps or 1.0, lines.far_bps)
+    out, back = whole.src + n * near, whole.dst + n * near
+    if whole.weight > 1:  # every member gets what it sends
+        back = out
+    return {int(stage): _busy(seconds * (whole.stage == stage), out, back, 2 * n, lines) for stage in np.unique(whole.stage)}
+
+
+def _busy(seconds: np.ndarray, out: np.ndarray, back: np.ndarray, size: int, lines: Lines) -> np.ndarray:
+    sent, got = (np.bincount(end, seconds, minlength=size) for end in (out, back))
+    return np.concatenate([lines.data * sent + lines.ack * got, lines.data * got + lines.ack * sent])

@@ -32,9 +32,15 @@ def all_reduce_ps(size_bytes, local: int, nvlink_bps: int):
     return NVLS_LATENCY_PS + sent_bits * PS_PER_S / (EFFICIENCY * nvlink_bps)
 
 
-def half_ps(local: int, nvlink_bps: int) -> Callable[[np.ndarray], np.ndarray]:
-    """Time of one of the two halves, reading or writing, as a function of a GPU's share in bytes."""
-    return lambda share_bytes: np.rint(all_reduce_ps(np.asarray(share_bytes) * local, local, nvlink_bps) / 2).astype(np.int64)
+def half_ps(local: int, nvlink_bps: int, chunks: int = 1) -> Callable[[np.ndarray], np.ndarray]:
+    """Time of one of the two halves, reading or writing, as a function of a GPU's share in bytes; chunks have the latency together."""
+    latency = NVLS_LATENCY_PS / chunks
+
+    def half(share_bytes: np.ndarray) -> np.ndarray:
+        sending = all_reduce_ps(np.asarray(share_bytes) * local, local, nvlink_bps) - NVLS_LATENCY_PS
+        return np.rint((latency + sending) / 2).astype(np.int64)
+
+    return half
 
 
 def all_reduce(n: int, local: int) -> Template:

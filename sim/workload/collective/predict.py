@@ -7,12 +7,10 @@ lines at once.
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from sim.units import PS_PER_S
 from sim.workload.collective import nvls
 from sim.workload.collective.latency import NVLS_LATENCY_PS, latency_ps
-from sim.workload.collective.load import load, port_seconds
+from sim.workload.collective.load import Lines, line_seconds, load
 
 SENDERS_MAX = 64  # of collectives whose members are all alike
 
@@ -30,22 +28,17 @@ class Prediction:
 
 
 def predict(
-    collective: str, algorithm: str, n: int, size_bytes: int, *, local: int = 1, chunks: int = 1, channels: int = 1,
-    near_bps: float, far_bps: float, nvlink_bps: int = 0,
+    collective: str, algorithm: str, n: int, size_bytes: int, lines: Lines, *, local: int = 1, chunks: int = 1, channels: int = 1,
+    nvlink_bps: int = 0,
 ) -> Prediction:  # fmt: skip
-    """NCCL's latency model and the bytes of the algorithm.
-
-    Parameters
-    ----------
-    near_bps, far_bps : payload that a line inside a server and one between servers carry
-    nvlink_bps : line rate of NVLink, for `nvls`
-    """
+    """NCCL's latency model and the bytes of the algorithm; `nvlink_bps` is the line rate of NVLink, for `nvls`."""
     told = load(collective, algorithm, n, local, chunks, channels, senders=SENDERS_MAX)
-    stages = dict(port_seconds(told, size_bytes, np.arange(n) // local, near_bps, far_bps))
-    passes = [float(seconds.max()) for seconds in stages.values()]
-    busiest = max((float(seconds.max()) for seconds in (sum(stages.values()),) if len(stages)), default=0.0)
+    stages = list(line_seconds(told, size_bytes, lines).values())
+    passes = [float(seconds.max()) for seconds in stages]
+    busiest = float(sum(stages).max()) if stages else 0.0
     if algorithm == "nvls":
         half_s = float(nvls.all_reduce_ps(size_bytes, local, nvlink_bps) - NVLS_LATENCY_PS) / 2 / PS_PER_S
         passes += [half_s, half_s]
         busiest = max(busiest, half_s)
-    return Prediction(latency_ps(collective, algorithm, n, local) / PS_PER_S, sum(passes) / chunks + (1 - 1 / chunks) * busiest)
+    latency = latency_ps(collective, algorithm, n, local, joined=lines.near_bps > 0)
+    return Prediction(latency / PS_PER_S, sum(passes) / chunks + (1 - 1 / chunks) * busiest)

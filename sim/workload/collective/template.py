@@ -171,10 +171,10 @@ def instantiate(
 
 def _add_tasks(work: Work, template: Template, members: np.ndarray, sizes: np.ndarray, switch_ps, node: np.ndarray) -> None:
     count = np.broadcast_to(template.count, len(template))
-    for rows, kind in ((~template.is_message & (count == 0), TaskKind.WAIT), (~template.is_message & (count > 0), TaskKind.NVLS)):
+    for rows, kind in ((~template.is_message & (count == 0), TaskKind.WAIT), (~template.is_message & (count > 0), TaskKind.IN_SWITCH)):
         at = np.flatnonzero(rows)
         hosts = np.broadcast_to(members[:, template.src[at]], (*node.shape[:2], len(at)))
-        duration = switch_ps(sizes[..., at]) if len(at) and kind == TaskKind.NVLS else 0
+        duration = switch_ps(sizes[..., at]) if len(at) and kind == TaskKind.IN_SWITCH else 0
         node[:, :, at] = tasks_on(work, hosts, kind, duration)
 
 

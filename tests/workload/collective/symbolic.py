@@ -13,12 +13,13 @@ import numpy as np
 def order_and_ancestors(template) -> tuple[list[int], list[int], list[int]]:
     """Rows in an order that the edges allow; the rows (as bits) that have arrived before each leaves, and when it has arrived.
 
-    Messages of one connection arrive in the order of their steps, as those of one queue pair do.
+    Messages of one connection with the same chunk of the data arrive in the order of their steps, as those of one queue pair do.
     """
     rows = len(template)
     after, waiting, left, arrived = defaultdict(list), [0] * rows, [0] * rows, [0] * rows
     edges = [(before, then, True) for before, then in zip(template.before.tolist(), template.then.tolist())]
-    connection = template.src * template.n + template.dst
+    unit = np.broadcast_to(template.block, rows) // template.cycle
+    connection = (unit * template.n + template.src) * template.n + template.dst
     queue = np.lexsort((np.arange(rows), template.step, connection))
     same = (connection[queue[1:]] == connection[queue[:-1]]) & template.is_message[queue[1:]]
     edges += [(before, then, False) for before, then in zip(queue[:-1][same].tolist(), queue[1:][same].tolist())]

@@ -5,7 +5,7 @@ import pytest
 
 from sim.workload.blocks import FlowKind
 from sim.workload.collect import Work
-from sim.workload.collective import ring
+from sim.workload.collective import nvls, ring
 from sim.workload.collective.compose import beside, chunked, in_turn, on_groups
 from sim.workload.collective.registry import template
 from sim.workload.collective.template import instantiate
@@ -29,12 +29,14 @@ def test_one_chunk_changes_nothing():
     assert chunked(plan, 1) is plan and beside([plan]) is plan
 
 
-def test_connections_go_on_in_order_from_step_to_step():
+def test_a_chunk_goes_on_when_it_has_come_whatever_the_others_do():
     plan = chunked(ring.all_gather(3), 2)  # rows 0..5 first chunk of two steps, 6..11 second
-    on_first = np.flatnonzero(plan.src == 0).tolist()
-    assert on_first == [0, 3, 6, 9]
-    assert {(0, 3), (6, 9)} <= edges(plan), "second step after first, and both two places behind"
-    assert {(2, 3), (8, 9)} <= edges(plan), "a chunk goes on when it has come"
+    assert edges(plan) == {(2, 3), (0, 4), (1, 5), (8, 9), (6, 10), (7, 11)}
+
+
+def test_the_switch_works_on_one_chunk_at_a_time():
+    plan = chunked(nvls.all_reduce(2, 2), 3)  # rows 0, 1 meet, 2, 3 read, 4, 5 write
+    assert {(2, 8), (8, 14), (4, 10), (10, 16)} <= edges(plan) and (0, 6) not in edges(plan)
 
 
 def test_lanes_do_not_wait_for_each_other():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from sim.workload.collective.load import LOADS, load, port_seconds
+from sim.workload.collective.load import LOADS, Lines, line_seconds, load
 from sim.workload.collective.registry import LANES, template
 from tests.workload.collective.test_registry import cases
 
@@ -44,5 +44,6 @@ def test_some_senders_stand_for_all(algorithm):
 def test_time_of_the_lines_by_hand():
     """8 members on 2 servers, 8 MB: in the server 3 x 2 MB at 400 Gb/s, on the rail 2 x 1 MB at 100 Gb/s."""
     told = load("all-reduce", "hierarchical", 8, 4)
-    busiest = {stage: seconds.max() for stage, seconds in port_seconds(told, 8_000_000, np.arange(8) // 4, 400e9, 100e9)}
+    lines = Lines(np.arange(8) // 4, 400e9, 100e9)
+    busiest = {stage: seconds.max() for stage, seconds in line_seconds(told, 8_000_000, lines).items()}
     assert busiest == pytest.approx({0: 120e-6, 1: 160e-6, 2: 120e-6})

@@ -41,7 +41,7 @@ def placed(n, local):
 
 def test_in_one_server_it_is_two_tasks_each_and_no_message():
     dag = placed(8, 8)
-    assert dag.n_flows == 0 and (dag.task_kind == TaskKind.NVLS).sum() == 16 and (dag.task_kind == TaskKind.WAIT).sum() == 8
+    assert dag.n_flows == 0 and (dag.task_kind == TaskKind.IN_SWITCH).sum() == 16 and (dag.task_kind == TaskKind.WAIT).sum() == 8
     _, end, _ = play(dag)
     assert end.max() == pytest.approx(nvls.all_reduce_ps(8_000_000, 8, H100), abs=2)
 

@@ -1,17 +1,19 @@
 """Predictions by hand: stages one after the other, chunks that fill all lines, the bottleneck of rings with channels."""
 
+import numpy as np
 import pytest
 
+from sim.workload.collective.load import Lines
 from sim.workload.collective.predict import predict
 
 NVLINK, NIC = 3600e9, 400e9
 SIZE = 512_000_000
 
 
-def transfer_ms(collective, algorithm, n, local, chunks=1, channels=1):
-    return 1e3 * predict(
-        collective, algorithm, n, SIZE, local=local, chunks=chunks, channels=channels, near_bps=NVLINK, far_bps=NIC, nvlink_bps=3600 * 10**9
-    ).transfer_s  # fmt: skip
+def transfer_ms(collective, algorithm, n, local, chunks=1, channels=1, near_bps=NVLINK, data=1.0, ack=0.0):
+    lines = Lines(np.arange(n) // local, near_bps, NIC, data, ack)
+    found = predict(collective, algorithm, n, SIZE, lines, local=local, chunks=chunks, channels=channels, nvlink_bps=3600 * 10**9)
+    return 1e3 * found.transfer_s
 
 
 def test_a_ring_is_as_fast_as_its_slowest_line():
@@ -53,3 +55,17 @@ def test_two_servers_over_a_tree_beat_the_ring():
 def test_all_to_all_leaves_by_every_nic():
     assert transfer_ms("all-to-all", "direct", 64, 8) == pytest.approx(7 / 8 * 512 / 50)
     assert transfer_ms("all-to-all", "pxn", 64, 8) == pytest.approx(7 / 8 * 512 / 50 + 7 / 8 * 512 / 450)
+
+
+def test_headers_and_acks_take_their_share_of_a_line():
+    """A ring of single GPUs: every NIC sends 1.048 bytes for a byte and 0.06 of ACKs for what it gets; in pairs of servers only one of the two."""
+    one_each = 2 * 63 / 64 * 512 / 50
+    assert transfer_ms("all-reduce", "ring", 64, 1, data=1.048, ack=0.06) == pytest.approx(one_each * 1.108)
+    assert transfer_ms("all-reduce", "ring", 64, 8, data=1.048, ack=0.06) == pytest.approx(one_each * 1.048)
+    assert transfer_ms("all-to-all", "direct", 64, 1, data=1.048, ack=0.06) == pytest.approx(63 / 64 * 512 / 50 * 1.108)
+
+
+def test_without_nvlink_all_goes_over_the_nic():
+    assert transfer_ms("all-reduce", "ring", 8, 8, near_bps=0) == pytest.approx(7 / 4 * 512 / 50)
+    lines = Lines(np.zeros(8, int), 0, NIC)
+    assert predict("all-reduce", "ring", 8, 0, lines, local=8).latency_s == pytest.approx((8.4 + 14 * 14) * 1e-6)
