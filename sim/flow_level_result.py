@@ -1,4 +1,4 @@
-"""The tables of packet mode from a run in mode flow: bytes and packets of every port, curves, and what is zero by nature."""
+"""The tables of packet mode from a run whose flows are fluid: bytes and packets of every port, curves, and what is zero by nature."""
 
 import resource
 from functools import cached_property
@@ -70,54 +70,67 @@ def _byte_curves(run, bins: int, total_bytes: np.ndarray) -> np.ndarray:
     return np.diff(sent, axis=1, prepend=0)
 
 
-def result_of(run) -> Result:
-    """Tables, series and summary of a `FlowLevel` run as far as it got."""
+def raw_of(run, **own) -> RawRun:
+    """What the arrays of a run in which flows are served without packets have in common, and `own`; its `shares()` are those at the end.
+
+    Queues, marks and pauses are zero unless given.
+    """
     dag, table, network = run.case.dag, run.table, run.case.network
     flows, ports, shares = dag.n_flows, network.n_ports, run.shares()
     packets, port_bytes = run.books.with_shares(table, shares)
+    none, never = np.zeros(ports, np.int64), np.zeros(flows, np.int64)
+    bins = own["series_tx_bytes"].shape[1]
+    common = dict(
+        scenario=run.scenario, network=network, dag=dag,
+        data_ptr=table.data_ptr, data_ports=table.data_ports, ack_ptr=table.ack_ptr, ack_ports=table.ack_ports,
+        start_ps=np.array(run.started, np.int64), end_ps=np.array(run.ended, np.int64), acked_ps=np.array(run.acked, np.int64),
+        ideal_fct_ps=run.ideal_fct_ps, flow_marks=never, flow_retransmits=never,
+        flow_acked_bytes=np.floor(shares * dag.flow_bytes).astype(np.int64), port_tx_bytes=port_bytes, port_tx_packets=packets,
+        port_max_queue_bytes=none, port_marks=none, port_pauses=none, port_paused_ps=none, port_drops=none,
+        series_max_queue_bytes=np.zeros((ports, bins), np.int32), series_marks=np.zeros((ports, bins), np.int32),
+        series_paused_ps=np.zeros((ports, bins), np.int64),
+        cpu_s={**run.cpu_s, "total": sum(run.cpu_s.values())}, wall_s=run.wall_s,
+        peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        end_ps_last=run.end_ps, status=run.status,
+        port_ecn_kmin_bytes=run.case.settings.kmin_bytes, port_ecn_kmax_bytes=run.case.settings.kmax_bytes,
+    )  # fmt: skip
+    counters = {
+        "packet_hops": int(packets.sum()), "data_packets": int(run.books.of_shares(shares)[0].sum()), "instants": run.instants,
+        "ecn_marks": 0, "pfc_pauses": 0, "drops": 0, "losses": 0, "retransmits": 0, "timeouts": 0, "max_queue_bytes": 0,
+    }  # fmt: skip
+    return RawRun(**{**common, **own, "counters": counters | own.get("counters", {})})
+
+
+def result_of(run) -> Result:
+    """Tables, series and summary of a `FlowLevel` run as far as it got."""
     shift = int(run.fluid.g["bin_shift"][0])
     bins = min(int(run.fluid.g["bins"][0]), (run.end_ps >> shift) + 1)
-    none, never = np.zeros(ports, np.int64), np.zeros(flows, np.int64)
-    acked = np.array(run.acked, np.int64)
-    return FlowResult(
-        RawRun(
-            scenario=run.scenario, network=network, dag=dag,
-            data_ptr=table.data_ptr, data_ports=table.data_ports, ack_ptr=table.ack_ptr, ack_ports=table.ack_ports,
-            start_ps=np.array(run.started, np.int64), end_ps=np.array(run.ended, np.int64), acked_ps=acked,
-            ideal_fct_ps=run.ideal_fct_ps, flow_marks=never, flow_retransmits=never,
-            flow_acked_bytes=np.floor(shares * dag.flow_bytes).astype(np.int64), port_tx_bytes=port_bytes, port_tx_packets=packets,
-            port_max_queue_bytes=none, port_marks=none, port_pauses=none, port_paused_ps=none, port_drops=none,
-            bin_ps=1 << shift, series_tx_bytes=_byte_curves(run, bins, port_bytes),
-            series_max_queue_bytes=np.zeros((ports, bins), np.int32), series_marks=np.zeros((ports, bins), np.int32),
-            series_paused_ps=np.zeros((ports, bins), np.int64),
-            counters={
-                "packet_hops": int(packets.sum()), "data_packets": int(run.books.of_shares(shares)[0].sum()), "instants": run.instants,
-                "ecn_marks": 0, "pfc_pauses": 0, "drops": 0, "losses": 0, "retransmits": 0, "timeouts": 0, "max_queue_bytes": 0,
-            },
-            cpu_s={**run.cpu_s, "total": sum(run.cpu_s.values())}, wall_s=run.wall_s,
-            peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-            end_ps_last=run.end_ps, status=run.status, notices=_notices(run),
-            port_ecn_kmin_bytes=run.case.settings.kmin_bytes, port_ecn_kmax_bytes=run.case.settings.kmax_bytes, mode="flow",
-        )
-    )  # fmt: skip
+    _, port_bytes = run.books.with_shares(run.table, run.shares())
+    curves = _byte_curves(run, bins, port_bytes)
+    return FlowResult(raw_of(run, bin_ps=1 << shift, series_tx_bytes=curves, notices=_notices(run), mode="flow"))
 
 
 def _notices(run) -> list[str]:
+    nature = (
+        "Mode flow: max-min fair rates that change at once, no packets; congestion control, queues, ECN marks, PFC pauses and losses "
+        "are not simulated."
+    )
+    return notices_of(run, [nature], run.fluid.active[: int(run.fluid.g["active"][0])])
+
+
+def notices_of(run, nature: list[str], active: np.ndarray) -> list[str]:
+    """What to know of a run: its case, `nature` if anything was sent, and what became of it; `active` flows are under way."""
     notices = list(run.case.notices)
     if run.case.dag.n_flows:
-        notices.append(
-            "Mode flow: max-min fair rates that change at once, no packets; congestion control, queues, ECN marks, PFC pauses and losses "
-            "are not simulated."
-        )
+        notices += nature
     if run.faults.stranded:
         notices.append(f"{len(run.faults.stranded)} flows lost their only path to a failed link, for a time at least")
     if run.status == "deadlock":
-        notices.append(f"the run cannot go on: {_why_stuck(run)}")
+        notices.append(f"the run cannot go on: {_why_stuck(run, active)}")
     return notices
 
 
-def _why_stuck(run) -> str:
-    active = run.fluid.active[: int(run.fluid.g["active"][0])]
+def _why_stuck(run, active: np.ndarray) -> str:
     if len(active):
         return f"{len(active)} flows never finish: flow {int(active.min())} has no path around what is down"
     try:

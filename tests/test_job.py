@@ -95,7 +95,7 @@ def test_mode_flow_waits_for_no_compilation(monkeypatch):
     assert ended(Job(load_preset("incast-16"), "flow")).state == "finished"
 
 
-@pytest.mark.parametrize("given", [{"mode": "pocket"}, {"level": "paper"}])
+@pytest.mark.parametrize("given", [{"mode": "pocket"}, {"level": "papre"}])
 def test_what_is_not_there_is_one_line_before_anything_is_compiled(monkeypatch, given):
     monkeypatch.setattr(jobs, "warm_up", lambda: pytest.fail("nothing to compile for"))
     job = ended(Job(load_preset("incast-16"), **given))

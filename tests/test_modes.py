@@ -27,10 +27,19 @@ def test_a_mode_that_is_none_is_refused():
         make_simulation(GIVEN, "flo")
 
 
-def test_a_level_that_is_not_built_is_refused_where_it_would_matter(level="paper"):
-    with pytest.raises(RunError, match=f"level {level!r} is not built yet in mode wormhole; what works: exact, bounded"):
-        make_simulation(GIVEN, "wormhole", level=level)
-    assert make_simulation(GIVEN, "packet", level=level).run().summary["level"] is None
+def test_levels_matter_in_mode_wormhole_only():
+    assert {level: make_simulation(GIVEN, "wormhole", level=level).run().summary["level"] for level in LEVELS} == {level: level for level in LEVELS}
+    assert make_simulation(GIVEN, "packet", level="paper").run().summary["level"] is None
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_level_gives_the_same_tables_of_a_lone_flow(level):
+    packet, result = make_simulation(GIVEN, "packet").run(), make_simulation(GIVEN, "wormhole", level=level).run()
+    assert result.summary.keys() == packet.summary.keys()
+    assert result.flows["fct_s"].tolist() == pytest.approx(packet.flows["fct_s"].tolist(), rel=0.01)
+    for name in ("flows", "tasks", "ports", "critical_path", "episodes", "partitions", "patterns"):
+        assert list(getattr(result, name)) == list(getattr(packet, name))
+    assert result.ports[["tx_bytes", "tx_packets"]].equals(packet.ports[["tx_bytes", "tx_packets"]])
 
 
 def test_a_level_that_is_none_is_refused():

@@ -71,7 +71,6 @@ def test_a_difference_at_level_exact_is_a_failure(sim, monkeypatch):
         ([], "the following arguments are required: SCENARIO"),
         (["incast"], "'incast' is neither a preset nor a .toml file"),
         (["incast-16", "--mode", "packet"], "--mode packet: not in this command; what works: --mode wormhole"),
-        (["incast-16", "--level", "paper"], "level 'paper' is not built yet in mode wormhole; what works: exact"),
         (["incast-16", "--json", "nowhere/x.json"], "--json nowhere/x.json: there is no directory nowhere"),
     ],
 )

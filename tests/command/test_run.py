@@ -139,7 +139,6 @@ def test_mode_flow_refuses_losses_in_one_line(sim):
         (["run", "incast"], "'incast' is neither a preset nor a .toml file: did you mean 'incast-16'?"),
         (["run", "nowhere.toml"], "nowhere.toml: there is no such file"),
         (["run", "incast-16", "--mode", "pocket"], "--mode pocket: is not a mode; what works: --mode wormhole, --mode packet, --mode flow"),
-        (["run", "incast-16", "--level", "paper"], "level 'paper' is not built yet in mode wormhole; what works: exact"),
         (["run", "incast-16", "--set", "simulation.mode=pocket"], "simulation.mode = 'pocket' is not one of the choices: did you mean 'packet'?"),
         (["run", "incast-16", "--level", "exac"], "--level exac: did you mean 'exact'?"),
         (["run", "incast-16", "--threads", "0"], "--threads 0: must be a whole number from 1 to 4096"),

@@ -1,0 +1,133 @@
+"""A few flows simulated packet by packet from given rates, in an otherwise empty network, looked at once a microsecond."""
+
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.paper.carry import Carry
+from sim.paper.fabric import Fabric
+from sim.simulation import Simulation
+
+SAMPLE_PS = 10**6  # between two samples, the published 1 us
+UNLIMITED = np.int64(2**62)  # packet-hops
+ENDLESS_PACKETS = 2**30  # more than any run gets to
+
+
+class View(NamedTuple):
+    """Which flows of a simulation an episode looks at, in its order; its start on the simulation's clock, in samples; what was delivered by then."""
+
+    flows: np.ndarray
+    zero: float
+    base_bytes: np.ndarray
+
+
+class Transient(Simulation):
+    """The packet simulation of a cut-out whose flows all enter at time 0, and the view of the episode that goes on in it.
+
+    Of each flow is seen what its receiver has the latency of its path later, so that what is delivered begins at once and evenly.
+    `view`: of an episode after the first. `endless`: its flows go on for ever from there, as if they had more to send.
+    """
+
+    def __init__(self, fabric: Fabric, carry: Carry, flows: list[int], carried: np.ndarray, size_bytes, view: View | None = None, endless=False):
+        self._recipe = fabric, carry, flows, carried, size_bytes
+        self._fabric, self._carry = fabric, carry
+        case, self.ports = fabric.cut_out(flows, size_bytes)
+        super().__init__(case)
+        self.flows, self.counted = flows, None
+        self._later = fabric.pipe_ps[flows] / SAMPLE_PS
+        self._grid = 0  # samples on the simulation's clock
+        self._history = np.zeros((ceil(self._later.max() - self._later.min()) + 4, len(flows)))
+        self._enter(carried)
+        self.view = view or View(np.arange(len(flows)), 0.0, np.zeros(len(flows)))
+        self._look_until(self.view.zero)
+        if endless:
+            self._extend(self._slots[self.view.flows[np.isinf(self.ends())]])
+
+    def _lay_out_series(self) -> None:
+        """No time series: two bins that last for ever."""
+        table = self.table
+        self.used_ports = np.arange(self.case.network.n_ports)
+        self.longest_path = int(max(np.diff(table.data_ptr).max(), np.diff(table.ack_ptr).max()))
+        self.bins, self.bin_shift = self.case.settings.bins, self.case.settings.bin_shift
+
+    def _make_state(self, **series):
+        state = super()._make_state(**series)
+        self._fabric.fit(state, self.ports)
+        return state
+
+    def _enter(self, carried: np.ndarray) -> None:
+        """Let the flows enter, each with what it carries."""
+        self._open()
+        self._to(1)
+        slot_of = {int(f): slot for slot, f in enumerate(self.state.flow["flow_id"].tolist()) if f >= 0}
+        self._slots = np.array([slot_of[f] for f in range(len(self.flows))])
+        self._carry.give(self.state.flow, self._slots, carried, 0)
+
+    def _to(self, at_ps: int) -> None:
+        """Run on to `at_ps`, excluded."""
+        self.limit_ps = np.int64(at_ps)
+        self.status = "running"
+        while self.status == "running":
+            self._step(UNLIMITED)
+
+    def _look_until(self, sample: float) -> None:
+        """Run on until what was delivered by `sample` on the simulation's clock, latency included, can be told."""
+        last = ceil(sample + self._later.max())
+        self._grid = max(self._grid, last - len(self._history))
+        while self._grid < last:
+            self._grid += 1
+            self._to(self._grid * SAMPLE_PS)
+            packets, size = self.state.flow["expected"][self._slots], self.state.flow["size_bytes"][self._slots]
+            delivered = np.minimum((packets + 0.5) * self.case.settings.payload_bytes, size)
+            self._history[self._grid % len(self._history)] = np.where(packets > 0, delivered, 0.0)
+
+    def _extend(self, slots: np.ndarray) -> None:
+        """Let flows have ever more to send."""
+        flow, g = self.state.flow, self.state.g[0]
+        flow["packets"][slots] += ENDLESS_PACKETS
+        flow["size_bytes"][slots] = flow["packets"][slots] * int(g["payload"])
+        g["unsent_packets"] += len(slots) * ENDLESS_PACKETS
+
+    def go_on(self, flows: np.ndarray, passed: float, delivered_bytes: np.ndarray):
+        """A new episode of these flows of the view alone, `passed` samples after the start of the present one; `delivered_bytes` of theirs.
+
+        Returns how to make this simulation again as it then is.
+        """
+        view = self.view = View(self.view.flows[flows], self.view.zero + passed, self.view.base_bytes[flows] + delivered_bytes)
+        recipe = self._recipe
+        return lambda endless: Transient(*recipe, view, endless)
+
+    def to_sample(self, number: int) -> None:
+        """Run on until `number` samples after the episode's start."""
+        self._number = number
+        self._look_until(self.view.zero + number)
+
+    def delivered_bytes(self) -> np.ndarray:
+        """float64[n]: payload that each flow has delivered in the episode.
+
+        Half a packet is added: so much is under way at a moment, on average, that is not tied to arrivals.
+        """
+        mine = self.view.flows
+        time = self.view.zero + self._number + self._later[mine]
+        whole = np.floor(time).astype(np.int64)
+        early, late = (self._history[at % len(self._history), mine] for at in (whole, np.minimum(whole + 1, self._grid)))
+        return np.maximum(0.0, early + (late - early) * (time - whole) - self.view.base_bytes)
+
+    def ends(self) -> np.ndarray:
+        """float64[n]: samples from the episode's start until each flow was delivered, latency left out; infinite if it is not yet."""
+        mine = self.view.flows
+        ended_ps = self.plan.node["ended"][mine]
+        return np.where(ended_ps >= 0, ended_ps / SAMPLE_PS - self._later[mine] - self.view.zero, np.inf)
+
+    def rates_bps(self) -> np.ndarray:
+        """float64[n]: what the controller of each flow lets it send."""
+        return self._carry.allowed_bps(self.state.flow, self._slots[self.view.flows])
+
+    def carried(self) -> np.ndarray:
+        """What the flows would take to another episode."""
+        return self._carry.take(self.state.flow, self._slots[self.view.flows], int(self.limit_ps))
+
+    def marks(self) -> np.ndarray:
+        """int64: marks on the packets of each of `flows`."""
+        return self.state.flow["marks"][self._slots].copy()
