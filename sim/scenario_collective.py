@@ -77,7 +77,8 @@ def ranks_from(value: object) -> object:
         value = tuple(value)
     whole = value if isinstance(value, tuple) else (value,)
     if value is not None and not all(type(entry) is int for entry in whole):
-        raise ScenarioError(f"traffic.ranks = {str(value)[:60]}: must be how many GPUs, like 16, or which, like [0, 8, 16]")
+        given = str(list(value) if isinstance(value, tuple) else value)[:60]
+        raise ScenarioError(f"traffic.ranks = {given}: must be how many GPUs, like 16, or which, like [0, 8, 16]")
     return value
 
 

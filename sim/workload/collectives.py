@@ -55,7 +55,7 @@ def _one(traffic: Traffic, cluster: Cluster, who: Members, plan: Template) -> tu
     one = Work()
     placed = instantiate(
         one, plan, np.array(who.gpus)[None], np.array([traffic.collective_bytes]), 1, FlowKind.COLLECTIVE,
-        switch_ps=nvls.half_ps(who.local, bps_from_gbps(cluster.nvlink_gbps), traffic.chunks) if traffic.algorithm == "nvls" else None,
+        switch_ps=nvls.switch_ps(len(who.of_server), who.local, bps_from_gbps(cluster.nvlink_gbps), traffic.chunks) if traffic.algorithm == "nvls" else None,
     )  # fmt: skip
     return one, placed.node[0, 0]
 

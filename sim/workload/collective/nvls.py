@@ -1,10 +1,10 @@
 """All-reduce by the NVSwitch (NVLink SHARP), which adds up and multicasts: no messages, but a time.
 
-Each GPU of a server reads the sum of 1/local of the data out of the switch, and writes it back for all to get. S (local + 1)/local
-bytes leave every GPU, for its own S is read by all, and its share is written once. What of the line rate that reaches is taken
-from the one published measurement: 480 GB/s of bus bandwidth among 8 H100 (NVIDIA/nccl-tests#212); the same share of the line of
-an H800 (200 GB/s) gives 213 GB/s, and 215 were measured (NVIDIA/nccl#1374). Across servers each rail all-reduces its share with
-a ring between the two halves.
+Each GPU of a server reads the sum of 1/local of the data out of the switch, and writes it back for all to get; in one server both
+go on at once. S (local + 1)/local bytes leave every GPU, for its own S is read by all, and its share is written once. What of the
+line rate that reaches is taken from the one published measurement: 480 GB/s of bus bandwidth among 8 H100 (NVIDIA/nccl-tests#212);
+the same share of the line of an H800 (200 GB/s) gives 213 GB/s, and 215 were measured (NVIDIA/nccl#1374). Across servers each rail
+all-reduces its share with a ring in between: then reading and writing, S bytes one way each, follow each other, chunk by chunk.
 """
 
 from collections.abc import Callable
@@ -27,20 +27,29 @@ EFFICIENCY = (  # (n + 1)/n S over the time of 2(n-1)/n S at the measured bus ba
 
 
 def all_reduce_ps(size_bytes, local: int, nvlink_bps: int):
-    """Time of an all-reduce of `size_bytes` among the `local` GPUs of a server."""
-    sent_bits = np.asarray(size_bytes, np.float64) * BITS_PER_BYTE * (local + 1) / local
-    return NVLS_LATENCY_PS + sent_bits * PS_PER_S / (EFFICIENCY * nvlink_bps)
+    """Time of an all-reduce of `size_bytes` among the `local` GPUs of one server."""
+    return NVLS_LATENCY_PS + one_way_ps(size_bytes, nvlink_bps) * (local + 1) / local
 
 
-def half_ps(local: int, nvlink_bps: int, chunks: int = 1) -> Callable[[np.ndarray], np.ndarray]:
-    """Time of one of the two halves, reading or writing, as a function of a GPU's share in bytes; chunks have the latency together."""
-    latency = NVLS_LATENCY_PS / chunks
+def one_way_ps(size_bytes, nvlink_bps: int):
+    """Time in which `size_bytes` leave a GPU, or reach it."""
+    return np.asarray(size_bytes, np.float64) * BITS_PER_BYTE * PS_PER_S / (EFFICIENCY * nvlink_bps)
 
-    def half(share_bytes: np.ndarray) -> np.ndarray:
-        sending = all_reduce_ps(np.asarray(share_bytes) * local, local, nvlink_bps) - NVLS_LATENCY_PS
-        return np.rint((latency + sending) / 2).astype(np.int64)
 
-    return half
+def switch_ps(nodes: int, local: int, nvlink_bps: int, chunks: int = 1) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Time of reading (adding up) or writing a GPU's share of so many bytes; all chunks have one latency together.
+
+    In one server reading has the time of both.
+    """
+
+    def took(share_bytes: np.ndarray, adds: np.ndarray) -> np.ndarray:
+        size = np.asarray(share_bytes) * local
+        if nodes == 1:
+            both = NVLS_LATENCY_PS / chunks + all_reduce_ps(size, local, nvlink_bps) - NVLS_LATENCY_PS
+            return np.rint(np.where(adds, both, 0)).astype(np.int64)
+        return np.rint(NVLS_LATENCY_PS / 2 / chunks + one_way_ps(size, nvlink_bps)).astype(np.int64)
+
+    return took
 
 
 def all_reduce(n: int, local: int) -> Template:

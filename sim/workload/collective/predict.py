@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sim.units import PS_PER_S
 from sim.workload.collective import nvls
-from sim.workload.collective.latency import NVLS_LATENCY_PS, latency_ps
+from sim.workload.collective.latency import latency_ps
 from sim.workload.collective.load import Lines, line_seconds, load
 
 SENDERS_MAX = 64  # of collectives whose members are all alike
@@ -37,8 +37,9 @@ def predict(
     passes = [float(seconds.max()) for seconds in stages]
     busiest = float(sum(stages).max()) if stages else 0.0
     if algorithm == "nvls":
-        half_s = float(nvls.all_reduce_ps(size_bytes, local, nvlink_bps) - NVLS_LATENCY_PS) / 2 / PS_PER_S
-        passes += [half_s, half_s]
-        busiest = max(busiest, half_s)
+        one_way_s = float(nvls.one_way_ps(size_bytes, nvlink_bps)) / PS_PER_S
+        in_switch = [one_way_s, one_way_s] if n > local else [one_way_s * (local + 1) / local]
+        passes += in_switch
+        busiest = max(busiest, *in_switch)
     latency = latency_ps(collective, algorithm, n, local, joined=lines.near_bps > 0)
     return Prediction(latency / PS_PER_S, sum(passes) / chunks + (1 - 1 / chunks) * busiest)

@@ -122,7 +122,7 @@ class Placed:
 def instantiate(
     work: Work, template: Template, members: np.ndarray, elements: np.ndarray, element_bytes: int, kind: FlowKind, *,
     ready: np.ndarray | None = None, names: Callable[[int, int], str] | None = None, microbatch: np.ndarray | int = -1,
-    sizes: np.ndarray | None = None, draw: int | None = None, switch_ps: Callable[[np.ndarray], np.ndarray] | None = None,
+    sizes: np.ndarray | None = None, draw: int | None = None, switch_ps: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> Placed:  # fmt: skip
     """Add a series of equal collectives on several groups to `work`.
 
@@ -135,7 +135,7 @@ def instantiate(
     microbatch : int, or int[series]
     sizes : int64[series, groups or 1, M], bytes of each message instead
     draw : draw key of all messages instead of the template's
-    switch_ps : how long a member's share of so many bytes takes in the NVSwitch, for templates that use it
+    switch_ps : how long a member's share of so many bytes takes in the NVSwitch, added up or not, for templates that use it
     """
     groups = len(members)
     if sizes is None:
@@ -174,7 +174,7 @@ def _add_tasks(work: Work, template: Template, members: np.ndarray, sizes: np.nd
     for rows, kind in ((~template.is_message & (count == 0), TaskKind.WAIT), (~template.is_message & (count > 0), TaskKind.IN_SWITCH)):
         at = np.flatnonzero(rows)
         hosts = np.broadcast_to(members[:, template.src[at]], (*node.shape[:2], len(at)))
-        duration = switch_ps(sizes[..., at]) if len(at) and kind == TaskKind.IN_SWITCH else 0
+        duration = switch_ps(sizes[..., at], np.broadcast_to(template.adds, len(template))[at]) if len(at) and kind == TaskKind.IN_SWITCH else 0
         node[:, :, at] = tasks_on(work, hosts, kind, duration)
 
 
