@@ -1,6 +1,7 @@
 """Cost of building: the network, the graph of tasks and flows, and the routes of presets and of 1024 GPUs."""
 
 import time
+from functools import partial
 from statistics import median
 
 from sim.case import case_of, entropy
@@ -15,16 +16,12 @@ HEAD = f"{'case':22}{'GPUs':>6}{'tasks':>10}{'flows':>10}{'network':>10}{'graph'
 THOUSAND = {"cluster.gpus": 1024, "transport.buffer_mb": 512.0}
 
 CASES = {
-    "incast-16": lambda: load_preset("incast-16"),
-    "gpt-7b-64": lambda: load_preset("gpt-7b-64"),
-    "gpt-13b-128": lambda: load_preset("gpt-13b-128"),
-    "fat-tree-ring": lambda: load_preset("fat-tree-ring"),
+    **{name: partial(load_preset, name) for name in (
+        "incast-16", "gpt-7b-64", "gpt-13b-128", "gpt-175b-1024", "moe-8x7b-64", "moe-8x22b-256", "moe-32x22b-1024", "fat-tree-ring",
+    )},
     "fat-tree-ring-1024": lambda: load_preset("fat-tree-ring").replace_all({**THOUSAND, "cluster.fat_tree_k": 16}),
-    "gpt-13b-1024-pp8": lambda: load_preset("gpt-13b-128").replace_all(
-        {**THOUSAND, "parallelism.pp": 8, "parallelism.dp": 16}
-    ),
     "gpt-13b-1024-dp64": lambda: load_preset("gpt-13b-128").replace_all({**THOUSAND, "parallelism.dp": 64}),
-}
+}  # fmt: skip
 
 
 def measured(name: str) -> dict:

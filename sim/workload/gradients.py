@@ -107,6 +107,7 @@ def _exchange(work, strategy, seat, groups, cut, experts, summed, optimizer, gat
     )  # fmt: skip
     placed.follow(work)
     placed.finish(work, summed[local][None])
+    placed.sent_before(work, optimizer[local])
     if strategy.distributed_optimizer:
         placed = instantiate(
             work, template("all-gather", strategy.gradient_algorithm, n, local=inside), hosts, cut.parameters, BF16_BYTES, FlowKind.DP,

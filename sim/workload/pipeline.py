@@ -21,7 +21,8 @@ def message_bytes(shape: Shape, strategy: Strategy) -> int:
 def hand_over(work: Work, shape: Shape, strategy: Strategy, seats: list[Seat]) -> None:
     """Messages over every boundary of virtual stages, by boundary, direction, micro-batch and rank.
 
-    A message leaves when the pass that makes it ends, and its arrival releases the same pass next door;
+    A message leaves when the pass that makes it ends and the one before it on its queue pair has arrived, and its arrival
+    releases the same pass next door;
     there the tensor-parallel ranks meet again in their first all-reduce, whoever got its share last.
     """
     p, every = strategy.pp, np.arange(strategy.micro_batches)
@@ -42,6 +43,7 @@ def hand_over(work: Work, shape: Shape, strategy: Strategy, seats: list[Seat]) -
                 ready=np.stack([ends, ends], axis=2), microbatch=every, sizes=size, draw=draw,
             )  # fmt: skip
             sent.finish(work, np.stack([first, first], axis=2))
+            sent.in_turn(work, np.argsort(sender.line.last[op, chunk]))
             meet_at_first(work, receiver, op, to_chunk, strategy.tp)
 
 

@@ -57,6 +57,13 @@ class Template:
         return self.src != self.dst
 
     @cached_property
+    def parting(self) -> np.ndarray:
+        """int[]: the rows of every member's last step."""
+        final = np.full(self.n, -1)
+        np.maximum.at(final, self.src, self.step)
+        return np.flatnonzero(self.step == final[self.src])
+
+    @cached_property
     def opening(self) -> np.ndarray:
         """int[..]: the rows with which members begin: own data that wait for no message, or else a member's first own rows."""
         free = self.own.copy()
@@ -104,18 +111,33 @@ class Placed:
             waits = np.broadcast_to(waits, (*self.node.shape[:2], self.template.n))
             work.done.add(self.node[:, :, self.template.last_message], waits[:, :, self.template.last_member])
 
+    def sent_before(self, work: Work, waits: np.ndarray) -> None:
+        """Let node waits[groups, n] wait until the last collective of the series has left its member: what comes next shares queue pairs."""
+        if self.node is not None:
+            rows = self.template.parting
+            work.done.add(self.node[-1][:, rows], waits[:, self.template.src[rows]])
+
+    def in_turn(self, work: Work, order: np.ndarray) -> None:
+        """Every message waits for the same one of the collective before it, in the given order of the series: one queue pair."""
+        if self.node is not None:
+            work.done.add(self.node[order[:-1]], self.node[order[1:]])
+
     def follow(self, work: Work) -> None:
-        """Members begin a collective of the series when they are done with the one before (they share a stream)."""
-        template, first = self.template, self.template.opening
+        """Members begin a collective of the series when they are done with the one before (they share a stream): when all has
+        arrived that they get, and what they sent in their last step has arrived too (they share queue pairs)."""
+        template, first, sent = self.template, self.template.opening, self.template.parting
         begins = template.src[first]
         if np.array_equal(np.sort(template.last_member), np.arange(template.n)):  # one message each: no place to meet is needed
             if self.node is not None:
                 ends = template.last_message[np.argsort(template.last_member)][begins]
                 work.done.add(self.node[:-1][:, :, ends], self.node[1:][:, :, first])
+                before, after = np.nonzero(template.src[sent][:, None] == begins[None, :])
+                work.done.add(self.node[:-1][:, :, sent[before]], self.node[1:][:, :, first[after]])
             return
         wait = tasks_on(work, np.broadcast_to(self.hosts, (self.series - 1, *self.hosts.shape)), TaskKind.WAIT)
         if self.node is not None:
             Placed(template, self.node[:-1]).finish(work, wait)
+            work.done.add(self.node[:-1][:, :, sent], wait[:, :, template.src[sent]])
             work.done.add(wait[:, :, begins], self.node[1:][:, :, first])
 
 
