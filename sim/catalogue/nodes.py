@@ -30,6 +30,10 @@ _ROWS = (
          "NVIDIA DGX B200 datasheet: 8 B200, 1440 GB, 8 single-port ConnectX-7 400 Gb/s on 4 OSFP, NVLink 14.4 TB/s both ways in all"),
     Node("gb200-nvl72", "GB200", 72, 72, 400.0, 7_200.0, 13_392 * 10**9,
          "NVIDIA DGX GB200 datasheet: 72 GPUs in one NVLink domain of 130 TB/s, 13.4 TB, 72 single-port ConnectX-7 400 Gb/s"),
+    Node("dgx-b300", "B300-SXM", 8, 8, 800.0, 7_200.0, 2_160 * 10**9,
+         "NVIDIA DGX B300 datasheet: 8 B300, 2.1 TB, 8 ConnectX-8 800 Gb/s, NVLink 14.4 TB/s both ways in all"),
+    Node("gb300-nvl72", "GB300", 72, 72, 800.0, 7_200.0, 20_088 * 10**9,
+         "NVIDIA GB300 NVL72 datasheet: 72 GPUs in one NVLink domain of 130 TB/s, 20 TB, 72 ConnectX-8 800 Gb/s"),
 )  # fmt: skip
 
 NODES: dict[str, Node] = {row.name: row for row in _ROWS}

@@ -1,15 +1,18 @@
-"""`validate`: packet mode against the reference results."""
+"""`validate`: packet mode against the reference results, or predictions against published measurements."""
 
 import sys
 
 from tqdm import tqdm
 
-from sim.command.options import Parser, check_outputs, write_text
+from sim.command.options import Parser, UsageError, check_outputs, write_text
 from sim.command.reference import reference_cases, validated
 from sim.command.report import OK, as_json
 from sim.command.watch import ready
+from sim.published import REFERENCE, validate
+from sim.published_report import as_data, as_lines
+from sim.published_rows import read_file
 
-HELP = "run every case of presets/reference in packet mode and compare flow by flow"
+HELP = "run every case of presets/reference in packet mode and compare flow by flow; --published: compare with published measurements instead"
 FAILED = 1
 HEAD = (
     f"{'case':29}{'flows':>6}{'equal':>7}{'mean':>10}{'last':>10}{'worst flow':>12}  {'links':6}{'pauses':>7}  must be"
@@ -21,12 +24,19 @@ def add(parser: Parser) -> None:
     parser.add_argument(
         "case", nargs="*", metavar="CASE", help="only cases whose name contains this, like S7 or S2_8to1/dctcp"
     )
+    parser.add_argument(
+        "--published", nargs="?", const=str(REFERENCE), metavar="CSV",
+        help="step times, memory and collectives that were published, against what is predicted; a table like presets/reference/published.csv, "
+        "which is taken if none is named",
+    )  # fmt: skip
     parser.add_argument("--json", metavar="OUT", help="write everything as JSON; - for standard output")
 
 
 def execute(args) -> int:
     """Compare every case wanted; exit status 1 if one fails."""
     check_outputs(json=args.json)
+    if args.published is not None:
+        return _published(args)
     cases = reference_cases(args.case)
     ready()
     found = [validated(case) for case in tqdm(cases, disable=None, file=sys.stderr, unit="case", leave=False)]
@@ -36,6 +46,17 @@ def execute(args) -> int:
     if args.json != "-":
         print("\n".join([HEAD, *map(line, found), last_line(total)]))
     return OK if total["passed"] else FAILED
+
+
+def _published(args) -> int:
+    if args.case:
+        raise UsageError(f"validate {args.case[0]} --published: cases are of the packet comparison; give one of the two")
+    found = validate(read_file(args.published), args.published)
+    if args.json is not None:
+        write_text(args.json, as_json(as_data(found)))
+    if args.json != "-":
+        print("\n".join(as_lines(found)))
+    return OK
 
 
 def totals(found: list[dict]) -> dict:

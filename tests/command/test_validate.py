@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sim.command import reference
+from tests.published_rows import GPT_175B, table
 
 
 def test_cases_can_be_chosen_and_pass(sim, tmp_path):
@@ -57,3 +58,24 @@ def test_what_each_case_must_meet(scenario, variant, random, exact):
 def test_an_unknown_case_is_refused(sim):
     done = sim("validate", "S9")
     assert done.code == 2 and done.error.startswith("python -m sim: there is no reference case 'S9': known: S0_100pkt")
+
+
+def test_published_measurements(sim, tmp_path):
+    done = sim("validate", "--published", "--json", tmp_path / "published.json")
+    assert done.code == 0, done.error
+    found = json.loads((tmp_path / "published.json").read_text())
+    assert {"rows", "mean_abs_error", "worst", "skipped"} <= found.keys()
+    assert found["mean_abs_error"] < 0.06 and len(found["rows"]) == 93
+    assert done.out.splitlines()[-2].startswith("memory: 6 rows, mean absolute error 0.00%")
+
+
+def test_a_table_of_ones_own(sim, tmp_path):
+    own = tmp_path / "own.csv"
+    own.write_bytes(table(GPT_175B))
+    found = sim("validate", "--published", own, "--json", "-").json()
+    assert [row["id"] for row in found["rows"]] == ["gpt"] and abs(found["rows"][0]["error"]) < 0.1
+    own.write_bytes(table({**GPT_175B, "tp": "eight"}))
+    done = sim("validate", "--published", own)
+    assert done.code == 2 and "line 2: tp = 'eight': must be a whole number" in done.error
+    done = sim("validate", "S7", "--published")
+    assert done.code == 2 and "cases are of the packet comparison" in done.error

@@ -15,7 +15,7 @@ FLOORS = (
     ("player", "transport", "hop_count"),
     ("case",),
     ("wormhole",),
-    ("faults", "estimate", "result", "ideal", "books"),
+    ("faults", "estimate", "result", "ideal", "books", "published"),
     ("simulation", "accuracy"),
     ("dag_play",),
     ("flow_level", "wormhole_simulation"),
@@ -28,7 +28,7 @@ FLOORS = (
     ("__main__",),
 )
 SAME_FLOOR = {("critical_path", "workload")}  # the path through a graph needs the graph
-FAMILIES = ("scenario", "result", "flow_level")  # sim/result_tables.py belongs to the room of sim/result.py
+FAMILIES = ("scenario", "result", "flow_level", "published")  # sim/result_tables.py belongs to the room of sim/result.py
 LIBRARIES = {
     "numba": {"jit", "rows"},
     "pandas": {"result", "formats", "command"},

@@ -1,0 +1,71 @@
+"""Rates and latencies of one GPU and its links as software reaches them, each constant with its source; nothing here is fitted."""
+
+from dataclasses import dataclass
+
+from sim.catalogue.gpus import Gpu
+
+# Share of the memory's line rate that kernels which only move data reach: 0.7 on A100, 0.666 measured on B200
+# (MooreThreads/SimuMax configs/system/a100_bf16.json, b200_bf16_ceperm.json)
+MEMORY_SHARE = 0.7
+PERMUTE_SHARE = 0.5  # the same when rows are gathered or scattered, measured on B200 (SimuMax, permute_fwd)
+MEMORY_KERNEL_S = 20e-6  # start and end of such a kernel: 20 us H100, 30 B200, 40 A100 (SimuMax, bandwidth latency_us)
+
+# Attention kernels, causal: share of the bf16 peak, forward and backward
+# A100: FlashAttention-2, 190 and 155 TFLOP/s of 312 (arXiv 2307.08691 figures 5 and 6, head width 128, 2k to 4k);
+# H100: cuDNN, 550 and 450 of 989 (arXiv 2407.08608 figures 5 and 6); B200: 0.43 and 0.36 of 2250 (SimuMax, sdp at 64 heads, s 4096)
+ATTENTION_SHARES = {"A100": (0.60, 0.50), "H100": (0.55, 0.45), "B200": (0.43, 0.36)}
+GENERATIONS = {"A100": "A100", "H100": "H100", "H800": "H100", "H200": "H100", "B200": "B200", "GB200": "B200", "B300": "B200", "GB300": "B200"}
+
+# NVLink as NCCL's tuner counts it: links x rate of one (NVIDIA/nccl src/graph/topo.h, SM80, SM90 and SM100 _NVLINK_BW), bytes/s
+LINK_BYTES_PER_S = {"A100": 20.0e9, "H100": 20.6e9, "B200": 40.1e9}
+LINK_LINE_BPS = {"A100": 200e9, "H100": 200e9, "B200": 400e9}  # one direction of one link
+PAYLOAD_SHARE = 0.97  # of a NIC's line rate: 96 to 98 % of CX-7 (NVIDIA/nccl-tests#267), 97.6 % at 100 Gb/s (nccl-tests#29)
+ALL_TO_ALL_SHARE = 0.6  # of NVLink's line rate, measured on B200 (SimuMax, all2all)
+
+# Latency of a collective among n GPUs of one NVLink domain, measured on B200 (SimuMax, fixed_latency_us + latency_us per step)
+ALL_REDUCE_S, ALL_REDUCE_STEP_S = 22.2e-6, 5.5e-6
+GATHER_AND_SCATTER_S, GATHER_AND_SCATTER_STEP_S = 48.7e-6, 17.2e-6  # all-gather and reduce-scatter together
+SEND_S = 20e-6  # one send between servers: 14 us (NCCL, hwLat) and a kernel's start
+ALL_TO_ALL_S = {False: 50e-6, True: 70e-6}  # within NVLink (SimuMax, all2all of 8), and across servers
+
+SMS_OF_ALL_TO_ALL = 20 / 132  # of the multiprocessors while tokens travel beside arithmetic (arXiv 2412.19437 section 3.2.2)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What one GPU of a job reaches."""
+
+    product_flops: float  # of the job's precision: peak x the fitted efficiency
+    bf16_flops: float  # of products that stay in bf16
+    forward_flops: float  # of attention kernels
+    backward_flops: float
+    memory_bytes_per_s: float
+    nvlink_bytes_per_s: float
+    all_to_all_bytes_per_s: float
+    nic_bytes_per_s: float
+
+
+def generation(gpu: Gpu) -> str:
+    """A100, H100 or B200: the chip that a GPU of the catalogue is a kind of."""
+    return GENERATIONS[gpu.name.split("-")[0]]
+
+
+def nvlink_bytes_per_s(gpu: Gpu) -> float:
+    """Bus bandwidth of a ring over all NVLinks of a GPU."""
+    kind = generation(gpu)
+    return gpu.nvlink_bps / LINK_LINE_BPS[kind] * LINK_BYTES_PER_S[kind]
+
+
+def rates(gpu: Gpu, precision: str, efficiency: float, bf16_efficiency: float, nic_bytes_per_s: float) -> Rates:
+    """Rates of a GPU whose products reach `efficiency` of the peak of `precision`, and `bf16_efficiency` where they stay in bf16."""
+    forward, backward = ATTENTION_SHARES[generation(gpu)]
+    return Rates(
+        product_flops=(gpu.peak_fp8_flops if precision == "fp8" else gpu.peak_flops) * efficiency,
+        bf16_flops=gpu.peak_flops * bf16_efficiency,
+        forward_flops=gpu.peak_flops * forward,
+        backward_flops=gpu.peak_flops * backward,
+        memory_bytes_per_s=gpu.hbm_bytes_per_s * MEMORY_SHARE,
+        nvlink_bytes_per_s=nvlink_bytes_per_s(gpu),
+        all_to_all_bytes_per_s=gpu.nvlink_bps / 8 * ALL_TO_ALL_SHARE,
+        nic_bytes_per_s=nic_bytes_per_s * PAYLOAD_SHARE,
+    )
