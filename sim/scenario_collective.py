@@ -49,6 +49,7 @@ class Members(NamedTuple):
     gpus: tuple[int, ...]
     of_server: tuple[int, ...]  # how many members each server in turn has
     local: int  # members in every server, 1 if that is not the same everywhere
+    even: bool  # whether it is, and they come server by server
 
 
 def members(traffic: "Traffic", cluster: "Cluster") -> Members:
@@ -58,7 +59,7 @@ def members(traffic: "Traffic", cluster: "Cluster") -> Members:
     turns = [(server, len(list(found))) for server, found in groupby(gpu // cluster.gpus_per_node for gpu in gpus)]
     of_server = tuple(count for _, count in turns)
     even = len(set(of_server)) == 1 and len({server for server, _ in turns}) == len(turns)
-    return Members(gpus, of_server, of_server[0] if even else 1)
+    return Members(gpus, of_server, of_server[0] if even else 1, even)
 
 
 def in_one_server(traffic: "Traffic", cluster: "Cluster") -> bool:
@@ -90,7 +91,7 @@ def check_collective(traffic: "Traffic", cluster: "Cluster") -> None:
     if algorithm not in BY_SERVER:
         return
     chosen = f"traffic.algorithm = {algorithm!r}"
-    if len(set(who.of_server)) > 1 or (who.local == 1 and len(who.of_server) < len(who.gpus)):
+    if not who.even:
         counts = ", ".join(str(count) for count in who.of_server[:6]) + (", ..." if len(who.of_server) > 6 else "")
         other = next(name for name in ALGORITHMS[traffic.collective] if name not in BY_SERVER)
         raise ScenarioError(f"{chosen}: needs equally many GPUs of every server, server by server, not {counts}; the nearest that works is {other!r}")

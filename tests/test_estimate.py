@@ -33,6 +33,12 @@ VARIANTS = {
     "permutation": FAT_TREE.replace("traffic.pattern", "permutation"),
     "all-to-all": FAT_TREE.replace_all({"traffic.pattern": "all-to-all", "traffic.flow_bytes": 2500}),
     "incast": FAT_TREE.replace_all({"traffic.pattern": "incast", "traffic.senders": 90, "traffic.receiver": 17}),
+    "ring in two channels": FAT_TREE.replace_all({"traffic.pattern": "collective", "traffic.channels": 2, "traffic.chunks": 3, "traffic.flow_bytes": None}),
+    "tree of some": FAT_TREE.replace_all({"traffic.pattern": "collective", "traffic.algorithm": "double-binary-tree", "traffic.ranks": [3, 90, 17, 5, 6]}),
+    "all-to-all over rails, twice": Scenario.from_data(
+        {"cluster": {"topology": "rail-optimised", "gpus": 32},
+         "traffic": {"pattern": "collective", "collective": "all-to-all", "algorithm": "pxn", "collective_bytes": 1_000_001, "repeat": 2}}
+    ),
     "0 bytes": FAT_TREE.replace("traffic.flow_bytes", 0),
 }
 
@@ -71,6 +77,17 @@ def test_estimate_of_a_thousand_gpus_takes_milliseconds(name):
         estimate(VARIANTS[name])
         spent.append(time.thread_time() - began)
     assert min(spent) < 0.05
+
+
+def test_a_large_collective_is_told_in_milliseconds():
+    cluster = {"topology": "rail-optimised", "gpus": 1024}
+    for traffic in ({"algorithm": "ring", "channels": 8}, {"collective": "all-to-all"}, {"collective": "all-to-all", "algorithm": "pxn"}):
+        scenario = Scenario.from_data({"cluster": cluster, "traffic": {"pattern": "collective", **traffic}})
+        estimate(scenario)
+        began = time.thread_time()
+        told = estimate(scenario)
+        assert time.thread_time() - began < 0.5
+        assert told.flows >= 1024 * 1023
 
 
 def test_given_paths_count_as_long_as_they_are():

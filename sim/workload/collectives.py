@@ -36,15 +36,15 @@ def add_collectives(work: Work, scenario: Scenario) -> None:
     last, own = node[plan.last_message], np.flatnonzero(plan.own)
     done = last
     for index in range(traffic.repeat):
-        collective = work.name([name_of(traffic, index)])
         waits = tasks_on(work, hosts, TaskKind.WAIT, iteration=index) if index else None
         if index:
             work.done.add(done, waits[plan.last_member])
         first_flow = work.n_flows
         first_task = work.add_parts(
             replace(tasks, iteration=np.full(len(tasks), index, np.int16)),
-            replace(flows, iteration=np.full(len(flows), index, np.int16), collective=np.full(len(flows), collective, np.int32)), one,
+            replace(flows, iteration=np.full(len(flows), index, np.int16), collective=np.zeros(len(flows), np.int32)), one,
         )  # fmt: skip
+        work.name([name_of(traffic, index)])
         if index:
             work.done.add(waits[plan.src[own]], _moved(node[own], first_task, first_flow))
         done = _moved(last, first_task, first_flow)
