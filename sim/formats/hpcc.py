@@ -56,8 +56,11 @@ def read_hpcc(
     return case_of_texts(named(topology), named(flows), named(config), None if paths is None else named(paths), ecmp_seed)
 
 
-def case_of_texts(topology: Named, flows: Named, config: Named | None, paths: Named | None = None, ecmp_seed: int = 1) -> HpccCase:
-    """The same of (file name, text); without a configuration the simulator's defaults hold, and the case says so."""
+def case_of_texts(topology: Named, flows: Named, config: Named | None, paths: Named | None = None, ecmp_seed: int = 1, windows: bool = True) -> HpccCase:
+    """The same of (file name, text); without a configuration the simulator's defaults hold, and the case says so.
+
+    `windows`: whether base RTTs and windows are worked out, which takes a look at all pairs of hosts; else they are 0.
+    """
     settings = HpccConfig() if config is None else read_config(config[1], config[0])
     network = network_from_text(topology[1], topology[0])
     if settings.loss > 0:
@@ -66,7 +69,8 @@ def case_of_texts(topology: Named, flows: Named, config: Named | None, paths: Na
     given = {} if paths is None else read_paths(paths[1], network, paths[0])
     config_file = "the defaults" if config is None else config[0]
     data, ack, explicit = _paths(network, listed, given, ecmp_seed)
-    rtt_ps, window_bytes = _windows(network, settings, data, ack)
+    nothing = np.zeros(len(listed.src), np.int64)
+    rtt_ps, window_bytes = _windows(network, settings, data, ack) if windows else (nothing, nothing)
     (kmin, kmax, pmax), scaled = _thresholds(network, settings, config_file)
     transport, unlike = transport_of(settings, network)
     said = [*settings.notices, *listed.notices, *scaled, *unlike, *network_notices(network)]

@@ -27,7 +27,7 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
     for file, what in ((topology, "topology"), (flows, "flow file")):
         if file is None:
             raise found.missing(what)
-    case = case_of_texts(topology, flows, config, paths)
+    case = case_of_texts(topology, flows, config, paths, windows=False)
     listed = case.flows
     if not len(listed.src):
         raise FormatError(f"{flows[0]}: lists 0 flows: at least 1 is needed")

@@ -73,7 +73,7 @@ def as_run(tables: dict[str, pd.DataFrame], summary: dict) -> SimpleNamespace:
     dag.n_ranks = 1 + max((int(column.max()) for column in busy), default=0)
     raw = SimpleNamespace(
         dag=dag, start_ps=np.concatenate([task_start, start]), end_ps=np.concatenate([task_end, delivered]), acked_ps=acked,
-        end_ps_last=round(summary["simulated_s"] * PS_PER_S), **_series(tables, dag.n_ranks),
+        end_ps_last=round(summary["simulated_s"] * PS_PER_S), **_series(tables),
     )  # fmt: skip
     return SimpleNamespace(raw=raw, summary=summary, status=summary["status"], end_s=summary["simulated_s"], notices=summary.get("notices", []))
 
@@ -90,19 +90,27 @@ def _codes(words: pd.Series, enum) -> np.ndarray:
     return words.map(code).to_numpy(np.int64)
 
 
-def _series(tables: dict[str, pd.DataFrame], n_ranks: int) -> dict:
-    """The port series on equal bins, and a network of only what a trace asks of one: GPUs are nodes by name, or by number."""
+def _series(tables: dict[str, pd.DataFrame]) -> dict:
+    """The port series on equal bins, and a network of only what a trace asks of one."""
     ports, series = tables["ports"], tables["port_series"]
-    nodes = 1 + int(max(ports["src"].max(), ports["dst"].max())) if len(ports) else 0
-    hosts = np.unique(ports.loc[ports["tier"].astype(str).str.contains("GPU"), ["src", "dst"]].to_numpy()) if len(ports) else np.zeros(0, np.int64)
-    switches = set(ports.loc[~ports["tier"].astype(str).str.startswith("GPU"), "src"]) if len(ports) else set()
-    hosts = np.array([host for host in hosts if host not in switches and host < max(n_ranks, len(hosts))], np.int64)
+    src, dst = ports["src"].to_numpy(np.int64), ports["dst"].to_numpy(np.int64)
+    hosts = _hosts(src, dst, ports["tier"].astype(str).to_numpy())
     width_ps = int(_ps(series["bin_end_s"] - series["bin_start_s"]).max()) if len(series) else 1
     bin = np.rint(_ps(series["bin_start_s"]) / width_ps).astype(np.int64)
     sent = np.zeros((len(ports), 1 + int(bin.max()) if len(bin) else 0), np.int64)
     np.add.at(sent, (series["port_id"].to_numpy(np.int64), bin), series["tx_bytes"].to_numpy(np.int64))
     network = SimpleNamespace(
-        n_nodes=nodes, n_hosts=len(hosts), hosts=hosts, port_src=ports["src"].to_numpy(np.int64),
+        n_nodes=1 + int(max(src.max(initial=-1), dst.max(initial=-1))), n_hosts=len(hosts), hosts=hosts, port_src=src,
         port_kind=ports["kind"].map({name: code for code, name in enumerate(PORT_KINDS)}).to_numpy(np.int64),
     )  # fmt: skip
     return {"network": network, "bin_ps": width_ps, "series_tx_bytes": sent}
+
+
+def _hosts(src: np.ndarray, dst: np.ndarray, tier: np.ndarray) -> np.ndarray:
+    """Nodes that are GPUs, by the tiers that links join; of the ends of a link to a switch the GPU is the one with fewer such links."""
+    words = np.array([word.split("-") for word in tier.tolist()]).reshape(-1, 2)
+    both, one = (words == "GPU").all(axis=1), (words == "GPU").any(axis=1)
+    mixed = one & ~both
+    links = np.bincount(src[mixed], minlength=1 + max(src.max(initial=0), dst.max(initial=0)))
+    lesser = np.where(links[src] <= links[dst], src, dst)[mixed]
+    return np.unique(np.concatenate([lesser, src[both]]))

@@ -1,0 +1,132 @@
+"""Out and in again: what a format can carry comes back the same, what it cannot is said in one line."""
+
+import numpy as np
+import pytest
+
+from sim.errors import FormatError
+from sim.formats import exporting
+from sim.formats.exporting import has_own_times
+from sim.formats.htsim_cm import read_cm
+from sim.formats.htsim_topo import graph_text, read_topo
+from sim.formats.importing import import_files
+from sim.preset import load_preset
+from sim.scenario import Scenario
+from sim.topology.build import build_network
+from sim.topology.from_file import network_from_text
+from sim.workload.build import build_dag
+from tests.fabricate import result, scenario, training
+from tests.formats.test_htsim_cm import MATRIX
+from tests.formats.test_htsim_topo import THREE
+
+COLUMNS = ("flow_src", "flow_dst", "flow_bytes")
+PORTS = ("port_src", "port_dst", "port_rate_bps", "port_delay_ps", "port_loss")
+
+
+def exported(kind, found, run=None):
+    made = getattr(exporting, kind)(found, build_network(found.cluster), build_dag(found), run)
+    return {name: "".join(pieces) for name, pieces in made.files.items()}, made.notices
+
+
+def again(kind, found, run=None):
+    files, _ = exported(kind, found, run)
+    return import_files(kind, {name: text.encode() for name, text in files.items()})
+
+
+@pytest.mark.parametrize("name", ["incast-16", "fat-tree-ring", "leaf-spine-oversubscribed", "link-failure", "parallel-links"])
+def test_presets_come_back_from_files_of_the_hpcc_simulator(name):
+    found = load_preset(name)
+    back = again("hpcc", found)
+    one, other = build_dag(found), build_dag(back)
+    order = np.argsort(one.start_ps, kind="stable")
+    for column in COLUMNS:
+        assert getattr(one, column)[order].tolist() == getattr(other, column).tolist()
+    assert one.start_ps[order].tolist() == other.start_ps.tolist()
+    here, there = build_network(found.cluster), build_network(back.cluster)
+    for column in PORTS:
+        assert getattr(here, column).tolist() == getattr(there, column).tolist()
+
+
+@pytest.mark.parametrize("name", ["fat-tree-ring", "leaf-spine-oversubscribed"])
+def test_presets_come_back_from_htsim_files(name):
+    found = load_preset(name)
+    back = again("htsim", found)
+    one, other = build_dag(found), build_dag(back)
+    for column in COLUMNS:
+        assert getattr(one, column).tolist() == getattr(other, column).tolist()
+    here, there = build_network(found.cluster), build_network(back.cluster)
+    links = [sorted(zip(*(getattr(n, column).tolist() for column in PORTS), strict=True)) for n in (here, there)]
+    assert links[0] == links[1]
+
+
+def test_htsim_triggers_come_back_word_for_word():
+    found = import_files("htsim", {"a.cm": MATRIX.encode(), "b.topo": THREE.encode()})
+    files, _ = exported("htsim", found)
+    assert files["connections.cm"] == MATRIX and read_topo(files["network.topo"]) == read_topo(THREE)
+    assert has_own_times(found, build_dag(found))
+
+
+def test_nvswitches_come_back_when_they_are_counted():
+    found = training()
+    files, said = exported("hpcc", found, result(found))
+    assert "4 NVSwitches are written as the first of the switches: cluster.nvswitches = 4 tells them apart again" in said
+    here = build_network(found.cluster)
+    there = network_from_text(files["topology.txt"], gpus_per_node=4, nvswitches=4)
+    assert here.port_kind.tolist() == there.port_kind.tolist() and here.node_tier.tolist() == there.node_tier.tolist()
+    assert here.node_server.tolist() == there.node_server.tolist()
+
+
+def test_messages_that_wait_for_others_take_their_starts_from_a_run():
+    found = training()
+    run = result(found)
+    assert not has_own_times(found, run.dag)
+    with pytest.raises(FormatError, match="these messages wait for others"):
+        exported("hpcc", found)
+    files, said = exported("hpcc", found, run)
+    rows = [line.split() for line in files["flow.txt"].splitlines()[1:]]
+    assert sorted(float(row[5]) for row in rows) == pytest.approx(sorted(run.flows["start_s"]), abs=1e-12)
+    assert "starts are those of this run: the format carries no dependencies and no compute" in said
+    work, _ = read_cm(exported("htsim", found, run)[0]["connections.cm"])
+    assert work.start_ps.tolist() == sorted(run.raw.start_ps[run.dag.n_tasks :].tolist())
+
+
+def test_a_partial_run_says_what_is_missing():
+    found = training()
+    files, said = exported("hpcc", found, result(found, stop_after=0.6))
+    listed = int(files["flow.txt"].split()[0])
+    assert 0 < listed < build_dag(found).n_flows
+    assert f"PARTIAL: {build_dag(found).n_flows - listed} of {build_dag(found).n_flows} flows had not started when the run stopped; they are left out" in said
+
+
+def test_starts_to_the_picosecond():
+    flows = [{"src": 0, "dst": 1, "bytes": 0, "start_us": 0.000001}, {"src": 1, "dst": 2, "bytes": 5_000_000_000, "start_us": 4.5e6}]
+    found = scenario(traffic={"pattern": "flows", "flows": flows})
+    files, _ = exported("hpcc", found)
+    assert files["flow.txt"] == "2\n0 1 3 100 0 0.000000000001\n1 2 3 100 5000000000 4.500000000000\n"
+
+
+@pytest.mark.parametrize(
+    "cluster, words",
+    [
+        ({"topology": "one-switch", "gpus": 8, "gpus_per_node": 1, "nvlink_gbps": 0}, "it has 1 tiers of switches"),
+        ({"topology": "rail-optimised", "gpus": 16, "gpus_per_node": 4}, "its switches are wired in another order"),
+        ({"topology": "leaf-spine", "gpus": 6, "gpus_per_node": 1, "nvlink_gbps": 0, "hosts_per_leaf": 4}, "differ in their numbers of links"),
+        ({"topology": "leaf-spine", "gpus": 8, "gpus_per_node": 1, "nvlink_gbps": 0, "hosts_per_leaf": 4, "nic_gbps": 2.5}, "whole numbers are carried"),
+        ({"topology": "file", "graph": "4 0 2\n\n0 1 1Gbps 1us 0\n2 3 1Gbps 1us 0\n"}, "it has 0 tiers of switches"),
+    ],
+)
+def test_networks_that_htsim_has_no_words_for(cluster, words):
+    found = Scenario.from_data({"cluster": cluster, "traffic": {"pattern": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 1}]}})
+    files, said = exported("htsim", found)
+    assert list(files) == ["connections.cm"] and any(notice.startswith("the topology is not written: ") and words in notice for notice in said)
+
+
+def test_what_is_left_out_is_said():
+    found = scenario(
+        cluster={"topology": "leaf-spine", "gpus": 8, "gpus_per_node": 4, "hosts_per_leaf": 4},
+        traffic={"pattern": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 1, "path": ["gpu0", "leaf0", "gpu1"]}]},
+        faults=[{"kind": "loss", "a": "gpu0", "b": "leaf0", "probability": 0.1}],
+    )
+    files, said = exported("htsim", found)
+    assert "not carried by htsim's files: transport, faults, paths of single flows" in said
+    assert "NVSwitches and NVLink are not carried by htsim's topologies" in said
+    assert network_from_text(graph_text(read_topo(files["network.topo"]))).n_hosts == 8
