@@ -174,7 +174,7 @@ class PaperLevel(DagPlay):
             need_bytes = self.left_bytes[flows]
             size_bytes = np.ceil(need_bytes).astype(np.int64)
             outcome = Outcome(
-                lambda endless: Transient(fabric, carry, flows, carried, size_bytes, None, endless), self.books.count, need_bytes, *self._test
+                lambda endless: Transient(fabric, carry, flows, carried, size_bytes, endless=endless), self.books.count, need_bytes, *self._test
             )
         self.books.number(outcome, fabric, flows)
         return outcome

@@ -6,7 +6,6 @@ from sim.paper.range_test import RangeTest
 from sim.paper.transient import SAMPLE_PS, Transient
 from sim.units import BITS_PER_BYTE, PS_PER_S
 
-SAMPLE_HOPS = 300  # packet-hops that take as long as one look at the flows
 KNOT_SHARE = 0.05  # knots are so much of the time passed apart, at least a sample
 SHORT_SAMPLES = 1e-3  # a nanosecond less is no less
 SLACK_BYTES = 0.01  # what rounding may leave of a flow
@@ -37,33 +36,26 @@ class Outcome:
         self.executed = 0  # packet-hops
 
     def grow(self, most: int) -> int:
-        """Find out up to the next knot, or as far as `most` goes; packet-hops simulated, samples counted as SAMPLE_HOPS."""
-        before, known, looks, cost = self.executed, self.known, 0, 0
+        """Find out up to the next knot, or as far as `most` goes; what it cost (`Transient.cost`)."""
         if self._enough and not self._endless:
             self.drop()
             self._endless = True
         if self.transient is None:
-            self._simulate_again()
-        if not self._times:
-            self._add_knot(0.0, np.zeros(self.flows))
-        while self.known == known and cost < most:
-            self._sample()
-            looks += 1
-            cost = self.executed - before + looks * SAMPLE_HOPS
-        return cost
-
-    def _simulate_again(self) -> None:
-        """Make the packet simulation, and take one that was dropped back to where it was."""
-        self.transient = self._make(self._endless)
-        self.transient.counted = self._counted
-        self.transient.to_sample(self.samples)
-        self.executed += self.transient.packet_hops()
+            self.transient = self._make(self._endless)
+            self.transient.counted = self._counted
+        transient, known = self.transient, self.known
+        began, hops = transient.cost, transient.packet_hops()
+        if transient.catch_up(self.samples, most):
+            if not self._times:
+                self._add_knot(0.0, np.zeros(self.flows))
+            while self.known == known and transient.catch_up(self.samples + 1, began + most - transient.cost):
+                self._sample()
+        self.executed += transient.packet_hops() - hops
+        return max(1, transient.cost - began)
 
     def _sample(self) -> None:
-        transient, hops = self.transient, self.transient.packet_hops()
         self.samples += 1
-        transient.to_sample(self.samples)
-        self.executed += transient.packet_hops() - hops
+        transient = self.transient
         sent = np.maximum(transient.delivered_bytes(), self._sent[-1])
         in_window = self._test.add(transient.rates_bps(), sent)
         if (sent > self._sent[-1]).any():
@@ -71,7 +63,7 @@ class Outcome:
         stuck = self.samples - self._last_progress > STUCK_SAMPLES
         steady = in_window is not None and self._may_skip
         ends = transient.ends()
-        enough = not self._endless and bool(ends.min() <= self.samples)
+        enough = not (self._enough or self._endless) and bool(ends.min() <= self.samples or (sent >= self._need_bytes - SLACK_BYTES).any())
         self._enough |= enough
         if not (steady or stuck or enough or self.samples >= self._next_knot):
             return
@@ -111,7 +103,8 @@ class Outcome:
         transient = self.transient
         if transient is None or self.samples > passed + 1 or not (self.settled or self.samples >= passed):
             return None
-        again = transient.go_on(flows, passed, self.at(min(passed, self.length))[flows])
+        passed = min(passed, self.length)
+        again = transient.go_on(flows, passed, self.at(passed)[flows], need_bytes)
         self._book(transient)
         self._counted, self.transient = transient.counted, None
         outcome = Outcome(again, self._book, need_bytes, self._test.theta, self._test.samples, self._may_skip)

@@ -10,6 +10,7 @@ from sim.paper.fabric import Fabric
 from sim.simulation import Simulation
 
 SAMPLE_PS = 10**6  # between two samples, the published 1 us
+SAMPLE_HOPS = 300  # packet-hops that take as long as one look at the flows
 UNLIMITED = np.int64(2**62)  # packet-hops
 ENDLESS_PACKETS = 2**30  # more than any run gets to
 
@@ -26,11 +27,13 @@ class Transient(Simulation):
     """The packet simulation of a cut-out whose flows all enter at time 0, and the view of the episode that goes on in it.
 
     Of each flow is seen what its receiver has the latency of its path later, so that what is delivered begins at once and evenly.
-    `view`: of an episode after the first. `endless`: its flows go on for ever from there, as if they had more to send.
+    `view`: of an episode after the first; `cuts` are what it and those between have made of flows, [(sample, flows, packets)].
+    `endless`: the flows of the view go on for ever, as if they had more to send.
     """
 
-    def __init__(self, fabric: Fabric, carry: Carry, flows: list[int], carried: np.ndarray, size_bytes, view: View | None = None, endless=False):
+    def __init__(self, fabric: Fabric, carry: Carry, flows: list[int], carried: np.ndarray, size_bytes, cuts=(), view: View | None = None, endless=False):
         self._recipe = fabric, carry, flows, carried, size_bytes
+        self._cuts, self._cuts_due, self._to_extend = [], list(cuts), endless
         self._fabric, self._carry = fabric, carry
         case, self.ports = fabric.cut_out(flows, size_bytes)
         super().__init__(case)
@@ -40,9 +43,6 @@ class Transient(Simulation):
         self._history = np.zeros((ceil(self._later.max() - self._later.min()) + 4, len(flows)))
         self._enter(carried)
         self.view = view or View(np.arange(len(flows)), 0.0, np.zeros(len(flows)))
-        self._look_until(self.view.zero)
-        if endless:
-            self._extend(self._slots[self.view.flows[np.isinf(self.ends())]])
 
     def _lay_out_series(self) -> None:
         """No time series: two bins that last for ever."""
@@ -71,16 +71,53 @@ class Transient(Simulation):
         while self.status == "running":
             self._step(UNLIMITED)
 
-    def _look_until(self, sample: float) -> None:
-        """Run on until what was delivered by `sample` on the simulation's clock, latency included, can be told."""
-        last = ceil(sample + self._later.max())
-        self._grid = max(self._grid, last - len(self._history))
+    def catch_up(self, number: int, most: int) -> bool:
+        """Run on to `number` samples after the episode's start, or as far as `most` goes (see `cost`); whether it got there."""
+        most += self.cost
+        while self._cuts_due:
+            sample, flows, packets = self._cuts_due[0]
+            if not self._look_until(sample, most):
+                return False
+            self._cut(flows, packets)
+            del self._cuts_due[0]
+        if self._to_extend:
+            if not self._look_until(self._seen_by(0), most):
+                return False
+            self._extend(self._slots[self.view.flows[np.isinf(self.ends())]])
+            self._to_extend = False
+        self._number = number
+        return self._look_until(self._seen_by(number), most)
+
+    def _seen_by(self, number: int) -> int:
+        """The sample on the simulation's clock by which is known what was delivered `number` samples after the episode's start."""
+        return ceil(self.view.zero + number + self._later.max())
+
+    def _look_until(self, last: int, most: int) -> bool:
+        """Run on to this sample on the simulation's clock, or as far as `most` goes; what was delivered is noted by sample."""
         while self._grid < last:
+            if self.cost >= most:
+                return False
             self._grid += 1
             self._to(self._grid * SAMPLE_PS)
             packets, size = self.state.flow["expected"][self._slots], self.state.flow["size_bytes"][self._slots]
             delivered = np.minimum((packets + 0.5) * self.case.settings.payload_bytes, size)
             self._history[self._grid % len(self._history)] = np.where(packets > 0, delivered, 0.0)
+        return True
+
+    @property
+    def cost(self) -> int:
+        """Packet-hops simulated, looks at the flows counted as SAMPLE_HOPS."""
+        return self.packet_hops() + self._grid * SAMPLE_HOPS
+
+    def _cut(self, flows: np.ndarray, packets: np.ndarray) -> None:
+        """Let these flows have so many packets in all, or those that they have sent."""
+        flow, slots = self.state.flow, self._slots[flows]
+        packets = np.maximum(packets, flow["next_packet"][slots])
+        less = flow["packets"][slots] - packets
+        flow["packets"][slots] = packets
+        flow["size_bytes"][slots] -= less * self.case.settings.payload_bytes
+        self.state.g[0]["unsent_packets"] -= less.sum()
+        self._cuts.append((self._grid, flows, packets))
 
     def _extend(self, slots: np.ndarray) -> None:
         """Let flows have ever more to send."""
@@ -89,19 +126,24 @@ class Transient(Simulation):
         flow["size_bytes"][slots] = flow["packets"][slots] * int(g["payload"])
         g["unsent_packets"] += len(slots) * ENDLESS_PACKETS
 
-    def go_on(self, flows: np.ndarray, passed: float, delivered_bytes: np.ndarray):
-        """A new episode of these flows of the view alone, `passed` samples after the start of the present one; `delivered_bytes` of theirs.
+    def go_on(self, flows: np.ndarray, passed: float, delivered_bytes: np.ndarray, need_bytes: np.ndarray):
+        """A new episode of these flows of the view alone, `passed` samples after the start of the present one.
 
+        By then they have delivered `delivered_bytes` here, and have `need_bytes` left: less than here, if some has been skipped.
         Returns how to make this simulation again as it then is.
         """
-        view = self.view = View(self.view.flows[flows], self.view.zero + passed, self.view.base_bytes[flows] + delivered_bytes)
-        recipe = self._recipe
-        return lambda endless: Transient(*recipe, view, endless)
-
-    def to_sample(self, number: int) -> None:
-        """Run on until `number` samples after the episode's start."""
-        self._number = number
-        self._look_until(self.view.zero + number)
+        mine, base = self.view.flows[flows], self.view.base_bytes[flows] + delivered_bytes
+        skipped = self.state.flow["size_bytes"][self._slots[mine]] - base - need_bytes
+        packets = self.state.flow["packets"][self._slots]
+        fewer = packets - packets
+        fewer[mine] = np.maximum(0, np.round(skipped / self.case.settings.payload_bytes))
+        gone = np.setdiff1d(self.view.flows[np.isinf(self.ends())], mine)
+        fewer[gone] = packets[gone]
+        if (cut := np.flatnonzero(fewer)).size:
+            self._cut(cut, packets[cut] - fewer[cut])
+        view = self.view = View(mine, self.view.zero + passed, base)
+        recipe, cuts = self._recipe, list(self._cuts)
+        return lambda endless: Transient(*recipe, cuts, view, endless)
 
     def delivered_bytes(self) -> np.ndarray:
         """float64[n]: payload that each flow has delivered in the episode.
