@@ -94,7 +94,7 @@ def _series(tables: dict[str, pd.DataFrame]) -> dict:
     """The port series on equal bins, and a network of only what a trace asks of one."""
     ports, series = tables["ports"], tables["port_series"]
     src, dst = ports["src"].to_numpy(np.int64), ports["dst"].to_numpy(np.int64)
-    hosts = _hosts(src, dst, ports["tier"].astype(str).to_numpy())
+    hosts = _hosts(ports)
     width_ps = int(_ps(series["bin_end_s"] - series["bin_start_s"]).max()) if len(series) else 1
     bin = np.rint(_ps(series["bin_start_s"]) / width_ps).astype(np.int64)
     sent = np.zeros((len(ports), 1 + int(bin.max()) if len(bin) else 0), np.int64)
@@ -106,11 +106,14 @@ def _series(tables: dict[str, pd.DataFrame]) -> dict:
     return {"network": network, "bin_ps": width_ps, "series_tx_bytes": sent}
 
 
-def _hosts(src: np.ndarray, dst: np.ndarray, tier: np.ndarray) -> np.ndarray:
-    """Nodes that are GPUs, by the tiers that links join; of the ends of a link to a switch the GPU is the one with fewer such links."""
-    words = np.array([word.split("-") for word in tier.tolist()]).reshape(-1, 2)
-    both, one = (words == "GPU").all(axis=1), (words == "GPU").any(axis=1)
-    mixed = one & ~both
-    links = np.bincount(src[mixed], minlength=1 + max(src.max(initial=0), dst.max(initial=0)))
-    lesser = np.where(links[src] <= links[dst], src, dst)[mixed]
-    return np.unique(np.concatenate([lesser, src[both]]))
+def _hosts(ports: pd.DataFrame) -> np.ndarray:
+    """Nodes that are GPUs: both ends of links between GPUs, and of a link to a switch the end with fewer links of its kind."""
+    words = np.array([word.split("-") for word in ports["tier"].astype(str)]).reshape(-1, 2)
+    src, dst = ports["src"].to_numpy(np.int64), ports["dst"].to_numpy(np.int64)
+    both, found = (words == "GPU").all(axis=1), [np.zeros(0, np.int64)]
+    found.append(src[both])
+    for kind in PORT_KINDS:
+        mixed = (words == "GPU").any(axis=1) & ~both & (ports["kind"] == kind).to_numpy()
+        links = np.bincount(src[mixed], minlength=1 + max(src.max(initial=0), dst.max(initial=0)))
+        found.append(np.where(links[src] <= links[dst], src, dst)[mixed])
+    return np.unique(np.concatenate(found))
