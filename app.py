@@ -13,6 +13,7 @@ st.navigation(
         st.Page("views/partitions.py", title="Partitions", icon=":material/view_week:"),
         st.Page("views/patterns.py", title="Conflict patterns", icon=":material/schema:"),
         st.Page("views/accuracy.py", title="Accuracy", icon=":material/verified:"),
+        st.Page("views/validation.py", title="Validation", icon=":material/fact_check:"),
     ],
     position="top",
 ).run()

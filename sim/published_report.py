@@ -9,7 +9,7 @@ from sim.published_rows import KINDS
 METHOD = (
     "Seconds of a step in closed form: matrix products at one fitted share of peak per GPU and precision (the median of what each iteration row "
     "of presets/reference/published.csv alone would need), everything else from sources: attention kernels, memory traffic, exchanges of TP, PP, "
-    "DP, CP and EP as far as the software of the row hides none, pipeline bubble, optimizer. Errors are predicted / published - 1 in the row's unit."
+    "DP, CP and EP as far as the row's software does not hide them, pipeline bubble, optimizer. Errors are predicted / published - 1 in the row's unit."
 )
 
 

@@ -20,6 +20,7 @@ PAGES = {
     "partitions": "views/partitions.py",
     "patterns": "views/patterns.py",
     "accuracy": "views/accuracy.py",
+    "validation": "views/validation.py",
 }
 
 

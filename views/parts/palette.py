@@ -56,6 +56,10 @@ TIERS = {-1: "#76b900", 0: "#334155", 1: "#0ea5e9", 2: "#6366f1", 3: "#a855f7"}
 LINK = "#94a3b8"
 NVLINK = "#bef264"
 
+# How far a prediction is from what was published.
+ERRORS = {"near": "#334155", "far": "#c2410c"}
+BAND = "rgba(51, 65, 85, 0.09)"
+
 CRITICAL = "#111111"
 SELECTED = "#67e8f9"  # a halo around what the user picked
 GRID = "#e5e7eb"
