@@ -192,3 +192,33 @@ def test_edits_survive_a_visit_to_another_page(app):
     app.switch_page("views/network.py").run()
     app.switch_page("views/build.py").run()
     assert widget(app.number_input, "NIC speed (Gb/s)").value == 200
+
+
+def test_a_collective_is_chosen_by_its_algorithms(app):
+    app.segmented_control(key="section").set_value("Workload").run()
+    widget(app.selectbox, "Pattern").select("collective").run()
+    assert not app.error and linked(app).traffic.algorithm == "ring"
+    assert "Senders" not in [one.label for one in app.number_input] and "Bytes per flow" not in [one.label for one in app.number_input]
+    assert {"halving-doubling", "double-binary-tree", "direct", "hierarchical", "NVLS"} <= set(widget(app.selectbox, "Algorithm").options)
+    widget(app.selectbox, "Algorithm").select("double-binary-tree").run()
+    widget(app.number_input, "Channels").set_value(2).run()
+    widget(app.number_input, "GPUs that take part").set_value(4).run()
+    assert (linked(app).traffic.channels, linked(app).traffic.ranks) == (2, 4)
+    widget(app.selectbox, "Collective").select("all-to-all").run()
+    assert not app.error and linked(app).traffic.algorithm == "direct", "the tree is none of its algorithms"
+    assert {"PXN", "hierarchical"} <= set(widget(app.selectbox, "Algorithm").options) and "NVLS" not in widget(app.selectbox, "Algorithm").options
+    assert "Channels" not in [one.label for one in app.number_input]
+    widget(app.number_input, "GPUs that take part").set_value(40).run()
+    assert "**GPUs that take part** = 40: must be from 2 to **GPUs** = 17" in app.error[0].value
+    widget(app.number_input, "GPUs that take part").set_value(None).run()
+    widget(app.selectbox, "Pattern").select("ring").run()
+    assert not app.error and linked(app).given()["traffic"] == {"pattern": "ring"}
+
+
+def test_a_list_of_gpus_is_told_instead_of_edited():
+    scenario = load_preset("all-reduce-64").replace("traffic.ranks", [0, 8, 16])
+    app = opened(to_link(scenario))
+    app.segmented_control(key="section").set_value("Workload").run()
+    assert not app.exception and "3 GPUs take part, as listed in the scenario" in said(app)
+    assert "GPUs that take part" not in [one.label for one in app.number_input]
+    assert linked(app).traffic.ranks == (0, 8, 16)

@@ -201,3 +201,17 @@ def test_flows_of_no_bytes_are_told_once(app, scripted):
     ]
     app.run()
     assert [info.value.split(":")[0] for info in app.info] == ["16 flows have 0 bytes"]
+
+
+def test_a_collective_shows_its_bus_bandwidth_and_how_it_comes_about(app):
+    widget(app.selectbox, "Preset").select("all-reduce-64").run()
+    run_now(app)
+    shown = figures(app)
+    assert shown["Algorithm"] == "ring" and shown["Bus bandwidth"].endswith("B/s") and "Algorithm bandwidth" in shown
+    assert "All-reduce of 64.0 MB" in [heading.value for heading in app.subheader]
+    (told,) = [caption.value for caption in app.caption if "bus bandwidth" in caption.value]
+    assert "2(n-1)/n = 2(64-1)/64" in told and "is no wire rate" in told and "NCCL's latency model gives 3.25 ms" in told
+
+
+def test_other_runs_have_no_bus_bandwidth(finished):
+    assert "Bus bandwidth" not in figures(finished)
