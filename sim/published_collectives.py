@@ -1,7 +1,7 @@
 """Published bandwidths of collectives, from the catalogue's rates, NCCL's rate of a link and its latency model."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sim.catalogue.gpus import Gpu
 from sim.catalogue.nodes import NODES
@@ -43,7 +43,8 @@ def bandwidth(row: PublishedRow, case: str = "") -> float:
     Raises
     ------
     NotGiven
-        The rate of a link is not given, or the metric is none of these: bus bandwidth, payload of a NIC, dispatch and combine.
+        The rate of a link is not given, or the metric is none of these: bus or algorithm bandwidth, payload of a NIC,
+        dispatch and combine.
     """
     text = row.metric.lower()
     if row.unit != "GB/s":
@@ -53,9 +54,11 @@ def bandwidth(row: PublishedRow, case: str = "") -> float:
         return _network(wires)
     if "dispatch" in text or "combine" in text:
         return _network(wires) if wires.across else _nvlink(wires, row)
-    if "busbw" not in text:
+    if "busbw" not in text and "algbw" not in text:
         raise NotGiven(f"metric {row.metric!r} is not a bus bandwidth")
     operation = next((name for name in OPERATIONS if name in text), "all-gather")
+    if "busbw" not in text:
+        return bandwidth(replace(row, metric=f"busbw {row.metric}"), case) / float(factor(operation, wires.members))
     if operation == "all-to-all" and wires.across:
         nodes = wires.members // wires.local
         return nodes / (nodes - 1) * _network(wires) / wires.local

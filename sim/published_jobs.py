@@ -14,6 +14,7 @@ GPU_WORD = re.compile(r"G?[ABH]\d{3}")
 OF_FAMILY = {"A100": "A100-SXM-80"}  # the GPU of the catalogue that a bare name means, where it is not the first that begins so
 PRECISIONS = {"fp16": "bf16", "bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8", "fp8-cs": "fp8", "fp8-mx": "fp8", "fp8_cs": "fp8", "fp8_mx": "fp8"}
 RECOMPUTATIONS = {"none": "none", "full": "full", "selective": "selective", "selective+sp": "selective"}
+OTHER_TRAINING = re.compile(r"\b(lora|qlora|peft|adapter)\b", re.IGNORECASE)
 GPUS_PER_NODE, NIC_GBPS = 8, 400.0  # of a server that the catalogue does not list
 
 
@@ -83,6 +84,8 @@ def job_of(row: PublishedRow, case: str = "") -> Job:
     for column in ("gpus", "tp", "pp", "global_batch"):
         if getattr(row, column) is None:
             raise NotGiven(f"{column} is not given")
+    if OTHER_TRAINING.search(row.model):
+        raise NotGiven(f"{row.model!r} trains other parameters than the model's own")
     gpu = gpu_of(row.gpu)
     if gpu is None:
         raise NotGiven(f"GPU {row.gpu!r} is not in the catalogue")

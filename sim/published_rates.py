@@ -10,10 +10,11 @@ MEMORY_SHARE = 0.7
 PERMUTE_SHARE = 0.5  # the same when rows are gathered or scattered, measured on B200 (SimuMax, permute_fwd)
 MEMORY_KERNEL_S = 20e-6  # start and end of such a kernel: 20 us H100, 30 B200, 40 A100 (SimuMax, bandwidth latency_us)
 
-# Attention kernels, causal: share of the bf16 peak, forward and backward
-# A100: FlashAttention-2, 190 and 155 TFLOP/s of 312 (arXiv 2307.08691 figures 5 and 6, head width 128, 2k to 4k);
-# H100: cuDNN, 550 and 450 of 989 (arXiv 2407.08608 figures 5 and 6); B200: 0.43 and 0.36 of 2250 (SimuMax, sdp at 64 heads, s 4096)
-ATTENTION_SHARES = {"A100": (0.60, 0.50), "H100": (0.55, 0.45), "B200": (0.43, 0.36)}
+# Attention kernels, causal: share of the bf16 peak that they tend to in long sequences, forward and backward, and the tokens at which
+# they reach half of it, for tiles that the mask cuts are computed whole. A100: FlashAttention-2 (arXiv 2307.08691 section 4.1);
+# H100: cuDNN and FlashAttention-3 (arXiv 2407.08608 section 4.1); B200: as measured from 4096 to 131 072 tokens (SimuMax, sdp_fwd, sdp_bwd)
+ATTENTION_SHARES = {"A100": (0.66, 0.60), "H100": (0.66, 0.55), "B200": (0.54, 0.44)}
+ATTENTION_HALF_TOKENS = 900
 GENERATIONS = {"A100": "A100", "H100": "H100", "H800": "H100", "H200": "H100", "B200": "B200", "GB200": "B200", "B300": "B200", "GB300": "B200"}
 
 # NVLink as NCCL's tuner counts it: links x rate of one (NVIDIA/nccl src/graph/topo.h, SM80, SM90 and SM100 _NVLINK_BW), bytes/s
@@ -37,7 +38,7 @@ class Rates:
 
     product_flops: float  # of the job's precision: peak x the fitted efficiency
     bf16_flops: float  # of products that stay in bf16
-    forward_flops: float  # of attention kernels
+    forward_flops: float  # of attention kernels, sequences as long as the job's
     backward_flops: float
     memory_bytes_per_s: float
     nvlink_bytes_per_s: float
@@ -56,9 +57,9 @@ def nvlink_bytes_per_s(gpu: Gpu) -> float:
     return gpu.nvlink_bps / LINK_LINE_BPS[kind] * LINK_BYTES_PER_S[kind]
 
 
-def rates(gpu: Gpu, precision: str, efficiency: float, bf16_efficiency: float, nic_bytes_per_s: float) -> Rates:
+def rates(gpu: Gpu, precision: str, efficiency: float, bf16_efficiency: float, nic_bytes_per_s: float, sequence: int) -> Rates:
     """Rates of a GPU whose products reach `efficiency` of the peak of `precision`, and `bf16_efficiency` where they stay in bf16."""
-    forward, backward = ATTENTION_SHARES[generation(gpu)]
+    forward, backward = (share * sequence / (sequence + ATTENTION_HALF_TOKENS) for share in ATTENTION_SHARES[generation(gpu)])
     return Rates(
         product_flops=(gpu.peak_fp8_flops if precision == "fp8" else gpu.peak_flops) * efficiency,
         bf16_flops=gpu.peak_flops * bf16_efficiency,

@@ -52,7 +52,7 @@ class _Stage:
 
 def step(job: Job, efficiency: float, bf16_efficiency: float) -> Step:
     """A step of a job whose products reach `efficiency` of their peak, and `bf16_efficiency` where they stay in bf16."""
-    reached = rates(job.gpu, job.precision, efficiency, bf16_efficiency, job.nic_bytes_per_s)
+    reached = rates(job.gpu, job.precision, efficiency, bf16_efficiency, job.nic_bytes_per_s, job.shape.sequence)
     if job.micro_batch is not None:
         return _step(job, reached)
     return min((_step(job.with_micro_batch(size), reached) for size in _micro_batches(job)), key=lambda found: found.seconds)

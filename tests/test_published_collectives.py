@@ -39,6 +39,10 @@ def test_size_and_latency_by_hand():
     assert asked("DGX A100", "all-reduce busbw 2/4 MiB", 16, "2 MiB") < asked("DGX A100", "all-reduce busbw 2/4 MiB", 16, "4 MiB")
 
 
+def test_algorithm_bandwidth_is_bus_bandwidth_over_its_factor():
+    assert asked("DGX H100", "all-reduce algbw", 8) == pytest.approx(asked("DGX H100", "all-reduce busbw", 8) * 8 / 14)
+
+
 def test_dispatch_is_bound_by_nvlink_or_the_nic():
     assert asked("H800, CX7 400G", "EP dispatch fp8 / combine bf16 bottleneck bandwidth", 8) == pytest.approx(8 * 20.6)
     assert asked("H800, CX7 400G", "EP dispatch fp8 / combine bf16 bottleneck bandwidth", 16) == pytest.approx(48.5)

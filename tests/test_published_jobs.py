@@ -38,6 +38,7 @@ def test_llama_3_has_chunks_of_one_layer():
     ("changes", "words"),
     [
         ({"global_batch": None}, "global_batch is not given"),
+        ({"model": "LLAMA2-70B LoRA"}, "'LLAMA2-70B LoRA' trains other parameters"),
         ({"gpu": "V100"}, "GPU 'V100' is not in the catalogue"),
         ({"gpus": 72}, "tp 8 x pp 8 x cp 1 x dp 1 is not gpus = 72"),
         ({"gpus": 32, "dp": None}, "is not gpus = 32"),

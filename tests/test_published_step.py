@@ -13,7 +13,7 @@ from tests.published_rows import row
 
 SHARE = 0.8
 EVEN = job_of(row())
-REACHED = rates(EVEN.gpu, "bf16", SHARE, SHARE, EVEN.nic_bytes_per_s)
+REACHED = rates(EVEN.gpu, "bf16", SHARE, SHARE, EVEN.nic_bytes_per_s, 2048)
 
 
 def one_layer(job):
