@@ -62,6 +62,6 @@ def test_more_messages_than_a_graph_can_hold_are_refused():
     with pytest.raises(ScenarioError) as refused:
         counted_load(scenario(algorithm="direct", chunks=4096, repeat=30))
     assert str(refused.value) == (
-        "traffic.repeat = 30 x 1.97 M messages of this all-reduce are 59 M: must be at most 50 M; use fewer repeats, chunks or channels, "
+        "traffic.repeat = 30 x 1.97 M messages of this all-reduce are 59 M: must be at most 20 M; use fewer repeats, chunks or channels, "
         "or another traffic.algorithm"
     )
