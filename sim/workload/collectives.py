@@ -16,7 +16,7 @@ from sim.workload.collective.registry import template
 from sim.workload.collective.template import Template, instantiate, tasks_on
 
 SENDERS_MAX = 128  # of a collective whose members are all alike, some stand for all where messages are counted
-MAX_MESSAGES = 20_000_000  # a graph of so many takes some 5 GB
+MAX_MESSAGES = 20_000_000  # a graph of so many takes some 6 GB
 
 
 def name_of(traffic: Traffic, index: int) -> str:
