@@ -6,6 +6,7 @@ where fully connected, from NPU to switch around a switch.
 """
 
 import math
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,9 @@ SHAPES = ("Ring", "FullyConnected", "Switch")
 MAX_NPUS = 65_536
 MAX_LINKS = 1_000_000
 MAX_DIMENSIONS = 16
+MAX_CHARACTERS = 100_000
+COMMENT = re.compile(r"#[^\n]*")
+NESTED = re.compile(r"[\[{][^\]}]*[\[{]")
 MAX_GB_PER_S = 124_999  # below 1000 Tb/s
 MAX_LATENCY_NS = 10**8
 LIKE = "topology: [ Ring, Switch ]  npus_count: [ 8, 4 ]  bandwidth: [ 400.0, 50.0 ]  latency: [ 500.0, 1000.0 ]"
@@ -76,6 +80,12 @@ def read_astra_network(text: str, file: str = "network.yml") -> AstraNetwork:
 
 
 def _lists(text: str, file: str) -> tuple[dict[str, list[str]], dict[str, int]]:
+    if len(text) > MAX_CHARACTERS:
+        raise FormatError(f"{file}: has {len(text)} characters; a network of at most {MAX_DIMENSIONS} dimensions needs fewer than {MAX_CHARACTERS}")
+    nested = NESTED.search(COMMENT.sub("", text))
+    if nested:
+        line = 1 + COMMENT.sub("", text).count("\n", 0, nested.start())
+        raise FormatError(f"{file}:{line}: is a list within a list: each key has one list with a value for each dimension, like {LIKE}")
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as problem:

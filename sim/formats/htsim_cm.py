@@ -29,7 +29,7 @@ TRIGGER_LIKE = "a trigger is: trigger id 1 oneshot, or multishot, or barrier cou
 
 def is_htsim_cm(text: str) -> bool:
     """Whether `text` looks like a connection matrix."""
-    return re.search(r"^\s*Connections\s+\d+\s*$", text, re.MULTILINE) is not None
+    return re.search(r"^[ \t]*Connections[ \t]+\d+[ \t]*$", text, re.MULTILINE) is not None
 
 
 def read_cm(text: str, file: str = "connections.cm") -> tuple[HtsimWork, list[str]]:

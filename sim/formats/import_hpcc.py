@@ -10,6 +10,7 @@ from sim.formats.hpcc_paths import HEADER
 from sim.formats.hpcc_topology import topology_text
 from sim.formats.import_messages import messages
 from sim.formats.import_parts import Found, plain_name
+from sim.formats.text import rows_of
 from sim.scenario import Scenario
 from sim.units import BYTES_PER_KB, PS_PER_S, PS_PER_US, ps_from_s, show_rate
 
@@ -20,7 +21,7 @@ NEVER_KB = 1e9  # a threshold that no queue reaches
 def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
     """The scenario of the files, and what to know about it."""
     paths = found.take_where("paths file", lambda text: text.lstrip().startswith(",".join(HEADER)))
-    config = found.take_where("configuration", lambda text: re.match(r"\s*(#.*\s+)*[A-Z][A-Z0-9_]+\b", text) is not None)
+    config = found.take_where("configuration", _begins_with_a_key)
     topology = found.take_where("topology", lambda text: _numbers_first(text) == 3)
     flows = found.take_where("flow file", lambda text: _numbers_first(text) == 1)
     found.end()
@@ -52,6 +53,12 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
     if case.config.global_t and case.config.has_window:
         said.append("GLOBAL_T 1: windows are one bandwidth-delay product of each flow's own path; `python -m sim hpcc` takes the network's longest")
     return Scenario.from_data(data), said
+
+
+def _begins_with_a_key(text: str) -> bool:
+    """Whether the first line that is no comment begins with a word in capitals."""
+    first = next((words[0] for _, words in rows_of(text) if not words[0].startswith("#")), "")
+    return re.fullmatch(r"[A-Z][A-Z0-9_]+", first) is not None
 
 
 def _numbers_first(text: str) -> int:

@@ -1,12 +1,12 @@
 """From files of another tool to a scenario: one entrance for the command line and for uploads."""
 
 from sim.errors import FormatError, ScenarioError, did_you_mean
+from sim.estimate import estimate
 from sim.formats import import_astra, import_hpcc, import_htsim, import_simai
 from sim.formats.import_parts import Found
 from sim.preset import MAX_SCENARIO_BYTES, to_toml
 from sim.scenario import Scenario
 from sim.topology.build import all_notices, build_network
-from sim.workload.sizes import sizes
 
 IMPORTERS = {
     "hpcc": import_hpcc, "simai": import_simai, "astra": import_astra, "chakra": import_astra, "htsim": import_htsim,
@@ -38,12 +38,10 @@ def import_with_notices(kind: str, files: dict[str, bytes], limit_bytes: int = M
     if size > limit_bytes:
         raise FormatError(f"import {kind}: the files hold {size} bytes; at most {limit_bytes} are read")
     scenario, said = IMPORTERS[kind].scenario_of(Found(kind, files, IMPORTERS[kind].TAKES))
-    network = build_network(scenario.cluster)
-    sizes(scenario)  # what its graph would refuse is refused now
-    said = list(dict.fromkeys([*said, *all_notices(scenario, network)]))
     written = len(to_toml(scenario).encode())
     if written > MAX_SCENARIO_BYTES:
         raise ScenarioError(
             f"import {kind}: these files make a scenario of {written} bytes; at most {MAX_SCENARIO_BYTES} are read back: a smaller network or trace fits"
         )
-    return scenario, said
+    estimate(scenario)  # what a run would refuse is refused now: ranks that wait in a circle, pairs without a path
+    return scenario, list(dict.fromkeys([*said, *all_notices(scenario, build_network(scenario.cluster))]))

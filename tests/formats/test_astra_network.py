@@ -71,7 +71,10 @@ def test_recognised():
         (of("FullyConnected", 2000), ["n.yml:2: these dimensions have 1999000 links: at most 1000000", "Switch"]),
         ("&a [*a]", ["n.yml:1: must be keys with lists"]),
         ("topology: &a [*a]\nnpus_count: [2]\nbandwidth: [1]\nlatency: [1]", ["n.yml:1: topology must be a list"]),
-        ("[" * 5000, ["n.yml: is not YAML"]),
+        ("[" * 5000, ["n.yml:1: is a list within a list"]),
+        (NETWORK.replace("[ 4, 2 ]", "[ 4, [ 2 ] ]"), ["n.yml:2: is a list within a list"]),
+        ("- " * 2000, ["n.yml: is not YAML"]),
+        ("a" * 100_001, ["n.yml: has 100001 characters"]),
     ],
 )
 def test_refused_in_one_line(text, words):
