@@ -12,7 +12,7 @@ from sim.workload import (
     program_simai,
     program_simai_work,
 )
-from sim.workload.collect import Work
+from sim.workload.collect import Tally, Work
 from sim.workload.program_collectives import Plan
 
 READERS = {"simai": program_simai_work.from_text, "chakra": program_chakra_work.from_text, "htsim": program_htsim_work.from_text}
@@ -39,13 +39,31 @@ def ranks_of(kind: str, work) -> int:
 
 
 def add_program(work: Work, program: Program) -> None:
-    """Add the tasks and messages of a program to `work`.
+    """Add the tasks and messages of a program to `work`, or only count them in a `Tally`.
 
     Raises
     ------
     ScenarioError
         The text is damaged, ranks wait for each other in a circle or do not agree, an algorithm does not exist, or it is too large.
     """
+    if isinstance(work, Tally):
+        counted = _counted(program)
+        work.n_tasks += counted.n_tasks
+        work.n_flows += counted.n_flows
+        work.counted += counted.counted
+    else:
+        _build(work, program)
+
+
+@lru_cache(maxsize=4)
+def _counted(program: Program) -> Tally:
+    """What a program adds to a graph; kept, for the estimate of a run asks for it again and again."""
+    tally = Tally()
+    _build(tally, program)
+    return tally
+
+
+def _build(work: Work, program: Program) -> None:
     found = work_of(program.kind, program.work)
     ranks = ranks_of(program.kind, found)
     if ranks != program.ranks:
