@@ -1,5 +1,6 @@
 """The sections of a scenario for what else happens on a cluster: more jobs, background traffic, slow GPUs."""
 
+import re
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -67,7 +68,7 @@ def fill_jobs(jobs: tuple[Job, ...], cluster: Cluster, first_free: int) -> tuple
             parallelism = wanted.model_copy()
             parallelism._resolve(**filled_parallelism(model, cluster.model_copy(update={"gpus": gpus}), wanted))
         except ScenarioError as problem:
-            raise ScenarioError(f"{where}.{problem}".replace("cluster.gpus", f"{where}.gpus")) from None
+            raise ScenarioError(re.sub(r"\bcluster\.gpus\b", f"{where}.gpus", f"{where}.{problem}")) from None
         first = taken[-1][1] if job.first_gpu is None else job.first_gpu
         if first + gpus > cluster.gpus:
             raise ScenarioError(

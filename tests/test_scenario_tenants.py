@@ -35,7 +35,7 @@ def test_the_own_dp_is_derived_from_what_jobs_leave():
         ({"jobs": [{**JOB, "first_gpu": 4}]}, "jobs.0.first_gpu = 4: GPUs 0 to 7 belong to [parallelism]; the next free one is 8"),
         ({"jobs": [{**JOB, "first_gpu": 30}]}, "jobs.0: GPUs 30 to 37 are beyond cluster.gpus = 32"),
         ({"jobs": [{**JOB, "parallelism": {"tp": 2}}]}, "jobs.0.gpus is missing: give it, or parallelism.dp"),
-        ({"jobs": [{**JOB, "parallelism": {"tp": 3, "dp": 1}}]}, "jobs.0.parallelism.tp = 3: must divide"),
+        ({"jobs": [{**JOB, "parallelism": {"tp": 3, "dp": 1}}]}, "jobs.0.parallelism.tp = 3: must divide cluster.gpus_per_node = 8"),
         ({"background": [{"first_gpu": 31}]}, "background.0: GPUs 31 to 32 are wanted; the legal range is 0 to 31"),
         ({"background": [{"pattern": "all-to-all", "times": 10_000}]}, "background.0.times = 10000: makes 9920000 flows; at most 5000000"),
         ({"background": [{"pattern": "incast", "gpus": 4, "receiver": 9}]}, "background.0.receiver = 9: must be one of its GPUs, 0 to 3"),

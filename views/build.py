@@ -3,25 +3,18 @@
 import streamlit as st
 
 from sim.errors import LabError
-from sim.preset import list_presets, load_preset, to_toml
-from sim.topology.build import all_notices
-from sim.workload.bytes import bytes_per_gpu
-from sim.workload.memory import feasibility
-from views.figures import shares
-from views.figures.style import CONFIG
-from views.figures.topology import topology
-from views.parts import draft, faults, fields, link, modes, page, preview, session
+from sim.preset import to_toml
+from views.parts import draft, fields, keys, link, modes, page, pictures, presets, preview, session, troubles, workload
 from views.parts.labels import labelled
-from views.parts.words import file_stem, plain, plural, roughly, roughly_count
+from views.parts.words import file_stem, plural, roughly, roughly_count
 
-SECTIONS = ("Cluster", "Workload", "Transport", "Faults")
+SECTIONS = CLUSTER, WORKLOAD, TRANSPORT, TROUBLE = "Cluster", "Workload", "Transport", "What goes wrong"
 LAST_LEGAL = "last legal scenario"
-TRAINING, TRAFFIC = "Training a model", "Plain traffic"
 
 
 def main() -> None:
     page.open_page("Build", "What do you want to simulate? Pick a preset, change what you like, press Run.")
-    choose_preset()
+    presets.choose()
     scenario, network, problem = check()
     run_bar(scenario, problem)
     modes.choose("build")
@@ -31,11 +24,11 @@ def main() -> None:
         edit(scenario, network)
     with picture:
         if problem is None:
-            show(scenario, network)
+            pictures.show(scenario, network)
             st.session_state[LAST_LEGAL] = scenario, network
         elif LAST_LEGAL in st.session_state:
             st.caption("Not what is on the left, but the last scenario that was legal:")
-            show(*st.session_state[LAST_LEGAL])
+            pictures.show(*st.session_state[LAST_LEGAL])
 
 
 def check():
@@ -49,34 +42,6 @@ def check():
     except LabError as problem:
         return scenario, network, str(problem)
     return scenario, network, None
-
-
-def choose_preset() -> None:
-    presets = {name: load_preset(name) for name in list_presets()}
-    names = sorted(presets, key=lambda name: (presets[name].model is not None, presets[name].cluster.gpus, name))
-    st.session_state.setdefault(draft.PRESET, draft.data().get("name") if draft.data().get("name") in names else None)
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
-    left.selectbox(
-        "Preset",
-        names,
-        index=None if st.session_state[draft.PRESET] is None else 0,
-        key=draft.PRESET,
-        format_func=lambda name: presets[name].title or name,
-        on_change=_load_preset,
-        placeholder="Own scenario",
-        persist_state="session",
-    )
-    if right.button("Undo all changes", icon=":material/undo:", disabled=not draft.edited(), width="stretch"):
-        draft.undo()
-        st.rerun()
-    changed = f"**{plain(draft.title())}**: " if draft.edited() else ""
-    st.caption(changed + plain(str(draft.data().get("description", ""))))
-
-
-def _load_preset() -> None:
-    name = st.session_state[draft.PRESET]
-    if name:
-        draft.load(load_preset(name))
 
 
 def run_bar(scenario, problem: str | None) -> None:
@@ -131,40 +96,21 @@ def edit(scenario, network) -> None:
         label_visibility="collapsed",
         persist_state="session",
     )
-    if section == "Cluster":
-        fields.show(fields.CLUSTER, scenario)
-    elif section == "Workload":
-        edit_workload(scenario)
-    elif section == "Transport":
-        fields.show(fields.TRANSPORT, scenario)
+    if section == CLUSTER:
+        fields.show(keys.CLUSTER, scenario)
+        with st.expander("Links and delays", icon=":material/cable:"):
+            fields.show(keys.LINKS, scenario)
+    elif section == WORKLOAD:
+        workload.show(scenario)
+    elif section == TRANSPORT:
+        fields.show(keys.TRANSPORT, scenario)
+        with st.expander("Packets and losses", icon=":material/mail:"):
+            fields.show(keys.PACKETS, scenario)
+        with st.expander("Simulation", icon=":material/timer:"):
+            fields.show(keys.SIMULATION, scenario)
     else:
-        faults.show(network)
+        troubles.show(scenario, network)
     share(scenario)
-
-
-def edit_workload(scenario) -> None:
-    training = "traffic" not in draft.data()
-    st.session_state.setdefault("workload", TRAINING if training else TRAFFIC)
-    st.session_state["workload"] = TRAINING if training else TRAFFIC
-    st.segmented_control("Workload", (TRAINING, TRAFFIC), required=True, key="workload", on_change=_choose_workload)
-    if training:
-        fields.show(fields.MODEL[:2], scenario)
-        fields.show(fields.PARALLELISM, scenario)
-        with st.expander("Shape of the model"):
-            fields.show(fields.MODEL[2:], scenario)
-    else:
-        fields.show(fields.TRAFFIC, scenario)
-        if isinstance(draft.get("traffic.ranks"), (list, tuple)):
-            st.caption(f"{plural(len(draft.get('traffic.ranks')), 'GPU takes', 'GPUs take')} part, as listed in the scenario; edit them in its TOML text.")
-        listed = draft.get("traffic.flows")
-        if listed:
-            st.caption(
-                f"{plural(len(listed), 'flow is', 'flows are')} listed in the scenario; edit them in its TOML text."
-            )
-
-
-def _choose_workload() -> None:
-    draft.choose_workload(st.session_state["workload"] == TRAINING)
 
 
 def share(scenario) -> None:
@@ -184,49 +130,6 @@ def share(scenario) -> None:
             "application/toml",
             icon=":material/download:",
             on_click="ignore",
-        )
-
-
-def show(scenario, network) -> None:
-    for notice in all_notices(scenario, network):
-        st.caption(f":material/info: {labelled(notice)}")
-    st.subheader("Network", anchor=False)
-    st.plotly_chart(
-        topology(network, preview.faulty_ports(network, scenario)),
-        config=CONFIG,
-        key="topology",
-        alt="Drawing of the network",
-    )
-    st.caption(
-        f"{plural(network.n_hosts, 'GPU')} and {plural(network.n_nodes - network.n_hosts, 'switch', 'switches')}: "
-        "every packet takes a shortest path through this graph. Hover a link for its speed and delay."
-    )
-    if scenario.model is None:
-        return
-    st.subheader("Bytes each GPU sends", anchor=False)
-    st.plotly_chart(
-        shares.bytes_per_gpu(bytes_per_gpu(scenario), preview.over(scenario, network)),
-        config=CONFIG,
-        key="bytes",
-        alt="Bytes sent per GPU by kind of parallelism",
-    )
-    st.caption(
-        "Per iteration and kind of parallelism: what crosses the network is what its links must carry. GPUs of one "
-        "server talk over NVLink: TP always does, DP and PP where the ranks that talk share a server."
-    )
-    st.subheader("Memory of each GPU", anchor=False)
-    memory = feasibility(scenario)
-    st.plotly_chart(
-        shares.memory_per_gpu(memory.rows, memory.capacity_bytes),
-        config=CONFIG,
-        key="memory",
-        alt="Memory per GPU by kind against its capacity",
-    )
-    if memory.fits:
-        st.caption(f"This strategy {memory.message}.")
-    else:
-        st.warning(
-            f"This strategy {memory.message}. The network can be simulated all the same.", icon=":material/memory:"
         )
 
 

@@ -29,8 +29,9 @@ def test_every_preset_can_be_chosen_and_is_ready(app, name):
     assert not app.exception and not app.error
     assert app.success[0].value.startswith("Ready")
     assert linked(app).digest() == load_preset(name).digest()
+    pipeline = load_preset(name).parallelism is not None and load_preset(name).parallelism.pp > 1
     model = load_preset(name).model is not None
-    assert len(app.get("plotly_chart")) == (3 if model else 1)
+    assert [chart.key for chart in app.get("plotly_chart")] == ["topology"] + ["bytes", "memory"] * model + ["schedule"] * pipeline
 
 
 def test_an_edit_changes_scenario_and_link_and_can_be_undone(app):
@@ -50,6 +51,15 @@ def test_an_edit_changes_scenario_and_link_and_can_be_undone(app):
         ("gpt-7b-64", "Workload", "Tensor parallel (TP)", 3, "**Tensor parallel (TP)** = 3: must divide **GPUs per server** = 8"),
         ("gpt-7b-64", "Workload", "Pipeline stages (PP)", 5, "**Pipeline stages (PP)** = 5: must divide **Layers** = 36"),
         ("gpt-7b-64", "Workload", "Data parallel (DP)", 23, "the nearest that work"),
+        ("gpt-7b-64", "Workload", "Virtual stages per GPU", 5, "**Virtual stages per GPU** = 5: pp x **Virtual stages per GPU** = 10 must divide"),
+        ("gpt-7b-64", "Workload", "Context parallel (CP)", 3, "x **Context parallel (CP)** = 3 x **Data parallel (DP)** = 4 is 192 GPUs"),
+        ("gpt-7b-64", "Workload", "Key and value heads", 5, "**Key and value heads** = 5: must divide **Attention heads** = 32; the nearest is 4"),
+        ("moe-8x7b-64", "Workload", "Expert parallel (EP)", 3, "**Expert parallel (EP)** = 3: must divide **Experts per layer** = 8"),
+        ("moe-8x7b-64", "Workload", "Experts per token", 9, "**Experts per token** = 9: must be at most **Experts per layer** = 8"),
+        ("two-tenants", "What goes wrong", "First GPU of the job", 8, "of job 1 = 8: GPUs 0 to 31 belong to the own job; the next free one is 32"),
+        ("two-tenants", "What goes wrong", "Tensor parallel (TP)", 3, "**Tensor parallel (TP)** of job 1 = 3: must divide **GPUs per server** = 8"),
+        ("two-tenants", "What goes wrong", "First GPU in it", 64, "background 1: GPUs 64 to 65 are wanted; the legal range is 0 to 63"),
+        ("straggler", "What goes wrong", "Slow GPU", 16, "**Slow GPU** of slow GPU 1 = 16: there is no such GPU; the legal range is 0 to 15"),
         ("incast-16", "Cluster", "GPUs", 1, "**GPUs** = 1: must be at least 2"),
         ("incast-16", "Cluster", "NIC speed (Gb/s)", -100.0, "**NIC speed (Gb/s)** = -100.0: must be at least 0.001"),
         ("incast-16", "Workload", "Receiving GPU", 99, "**Receiving GPU** = 99: there is no such GPU"),
@@ -132,7 +142,7 @@ def test_workload_can_be_swapped_between_model_and_traffic(app):
 
 
 def test_faults_are_added_edited_and_removed(app):
-    app.segmented_control(key="section").set_value("Faults").run()
+    app.segmented_control(key="section").set_value("What goes wrong").run()
     press(app, "Add a fault")
     assert len(linked(app).faults) == 1
     widget(app.selectbox, "What happens").select("degrade").run()

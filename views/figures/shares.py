@@ -23,7 +23,7 @@ def bytes_per_gpu(rows, over: dict[str, str]) -> go.Figure:
     figure = go.Figure(
         go.Bar(
             orientation="h",
-            y=[f"{kind_word(row.kind)} ({over[row.kind]})" for row in order],
+            y=[f"{kind_word(row.kind)} ({over.get(row.kind, row.over)})" for row in order],
             x=[row.sent_bytes / scale for row in order],
             marker_color=[palette.kind_colour(kind_word(row.kind)) for row in order],
             text=[show_bytes(row.sent_bytes) for row in order],
@@ -41,8 +41,8 @@ def bytes_per_gpu(rows, over: dict[str, str]) -> go.Figure:
 
 
 def kind_word(kind: str) -> str:
-    """TP, PP and DP stay, TRAFFIC becomes traffic."""
-    return kind if len(kind) <= 2 else kind.lower()
+    """TP, PP and DP stay, TRAFFIC becomes traffic, IN_SWITCH in switch."""
+    return kind if len(kind) <= 2 else kind.lower().replace("_", " ")
 
 
 def memory_per_gpu(rows, capacity_bytes: float) -> go.Figure:

@@ -22,8 +22,8 @@ def topology(network, faulty: dict[int, str] | None = None) -> go.Figure:
     """`faulty` maps a port id to what happens to its link; such links are drawn dashed and black."""
     figure = go.Figure()
     add_links(figure, network)
-    for port, what in (faulty or {}).items():
-        _add_fault(figure, network, port, what)
+    for what in dict.fromkeys((faulty or {}).values()):
+        _add_fault(figure, network, [port for port, its in faulty.items() if its == what], what)
     add_nodes(figure, network)
     return style.drawing(figure, drawing_height(network))
 
@@ -67,8 +67,8 @@ def link_text(network, port: int) -> str:
     )
 
 
-def _add_fault(figure: go.Figure, network, port: int, what: str) -> None:
-    start, end = geometry.ends(network, np.array([port]))
+def _add_fault(figure: go.Figure, network, ports: list[int], what: str) -> None:
+    start, end = geometry.ends(network, np.array(ports))
     x, y = geometry.polyline(start, end)
     figure.add_trace(
         go.Scatter(
@@ -87,7 +87,7 @@ def _add_fault(figure: go.Figure, network, port: int, what: str) -> None:
             y=middle[:, 1],
             mode="markers",
             name=what,
-            text=[f"{link_text(network, port)}<br>{what}"],
+            text=[f"{link_text(network, port)}<br>{what}" for port in ports],
             hoverinfo="text",
             marker=dict(symbol="x", size=12, color=palette.BROKEN, line=dict(color="white", width=1)),
         )

@@ -7,9 +7,7 @@ import streamlit as st
 from sim.errors import ScenarioError
 from sim.preset import list_presets, load_preset
 from sim.scenario import Scenario
-from sim.scenario_cluster import SIZES_USED_BY
-from sim.scenario_collective import ALGORITHMS, COLLECTIVES, WITH_CHANNELS
-from sim.scenario_rules import KEYS_OF_PATTERN
+from views.parts import draft_rules
 
 FIRST_PRESET = "incast-16"
 PRESET = "preset"  # key of the widget that chooses one
@@ -17,6 +15,7 @@ WIDGET = "field:"  # prefix of the widget keys that show a key of the draft
 OPTIONAL = ("transport", "simulation")  # sections that mean the same empty and left out
 TRAINING = {"model": {"name": "gpt-7b"}, "parallelism": {"tp": 8, "pp": 2}}
 TRAFFIC = {"traffic": {"pattern": "incast", "flow_bytes": 1_000_000}}
+ONLY_TRAINING = ("jobs", "stragglers")
 
 
 def data() -> dict:
@@ -33,19 +32,11 @@ def load(scenario: Scenario) -> None:
     st.session_state["draft"] = _plain(scenario.given())
     st.session_state["draft_origin"] = _plain(origin.given())
     st.session_state.pop(PRESET, None)
-    _forget_widgets()
 
 
 def undo() -> None:
     """Back to the preset, or to what was loaded last."""
     st.session_state["draft"] = copy.deepcopy(st.session_state["draft_origin"])
-    _forget_widgets()
-
-
-def _forget_widgets() -> None:
-    """Let every widget of the form take its value from the draft again."""
-    for key in [key for key in st.session_state if str(key).startswith(WIDGET)]:
-        del st.session_state[key]
 
 
 def _plain(value):
@@ -67,55 +58,37 @@ def title() -> str:
 
 
 def get(key: str):
-    """The value of a dotted key as written, None if it is left to its default."""
-    section, _, name = key.partition(".")
-    return data().get(section, {}).get(name)
+    """The value of a dotted key as written, None if it is left to its default; a number steps into a list."""
+    part = data()
+    for step in key.split("."):
+        part = part[int(step)] if isinstance(part, list) else part.get(step)
+        if part is None:
+            return None
+    return part
 
 
 def put(key: str, value) -> None:
     """Set a dotted key; None returns it to its default."""
-    section, _, name = key.partition(".")
-    if value is None and name not in data().get(section, {}):
+    was = get(key)
+    if value is None and was is None:
         return
-    part = data().setdefault(section, {})
+    *path, name = key.split(".")
+    part = data()
+    for step in path:
+        part = part[int(step)] if isinstance(part, list) else part.setdefault(step, {})
     if value is None:
         part.pop(name)
-        if not part and section in OPTIONAL:
-            del data()[section]
+        if not part and path == [path[0]] and path[0] in OPTIONAL:
+            del data()[path[0]]
     else:
         part[name] = value
-    if key == "cluster.topology":
-        _drop_foreign_sizes(part)
-    if section == "traffic":
-        _drop_foreign_choices(part)
-
-
-def _drop_foreign_sizes(cluster: dict) -> None:
-    """Sizes that the newly chosen topology does not have would only confuse."""
-    for name, families in SIZES_USED_BY.items():
-        if cluster["topology"] not in families:
-            cluster.pop(name, None)
-    for name in ("leaves", "spines", "hosts_per_leaf", "pod_servers", "oversubscription"):
-        cluster.pop(name, None)
-
-
-def _drop_foreign_choices(traffic: dict) -> None:
-    """Likewise what another pattern, another collective or another algorithm had."""
-    for name, patterns in KEYS_OF_PATTERN.items():
-        if traffic.get("pattern") not in patterns:
-            traffic.pop(name, None)
-    known = ALGORITHMS.get(traffic.get("collective") or COLLECTIVES[0], ())
-    if traffic.get("algorithm") not in (None, *known):
-        del traffic["algorithm"]
-        st.session_state.pop(WIDGET + "traffic.algorithm", None)
-    if (traffic.get("algorithm") or known[0]) not in WITH_CHANNELS:
-        traffic.pop("channels", None)
+    draft_rules.follow(".".join(key.split(".")[-2:]), part, value, was)
 
 
 def choose_workload(training: bool) -> None:
     """Swap between a model under a strategy and plain traffic."""
     draft = data()
-    for section in (*TRAINING, *TRAFFIC):
+    for section in (*TRAINING, *TRAFFIC, "program", *(() if training else ONLY_TRAINING)):
         draft.pop(section, None)
     draft.update(copy.deepcopy(TRAINING if training else TRAFFIC))
 

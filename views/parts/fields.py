@@ -1,193 +1,156 @@
-"""The keys of a scenario as widgets: which appear in which section, with label, unit, choices and default."""
+"""The keys of a scenario as widgets: a select box, a switch, a number or a line of text, with its default and what it means."""
 
 from types import NoneType, UnionType
 from typing import Literal, NamedTuple, Union, get_args, get_origin
 
 import streamlit as st
 
-from sim.catalogue.gpus import GPUS
-from sim.catalogue.models import MODELS
 from sim.scenario import Scenario
-from sim.scenario_cluster import SIZES_USED_BY
-from sim.scenario_collective import ALGORITHMS, COLLECTIVES, WITH_CHANNELS
-from sim.scenario_rules import KEYS_OF_PATTERN
+from sim.scenario_base import models_in
+from sim.scenario_collective import ALGORITHMS, COLLECTIVES
 from views.parts import draft
+from views.parts.keys import FIELDS, Field
+from views.parts.shown import shown
 
-CUSTOM_MODEL = "own shape"
-SPELLINGS = {"dcqcn": "DCQCN", "hpcc": "HPCC", "timely": "TIMELY", "dctcp": "DCTCP", "swift": "Swift", "gpt": "GPT", "nvls": "NVLS", "pxn": "PXN"}
+__all__ = ["FIELDS", "Field", "describe", "show", "spell", "widget"]
 
-
-class Field(NamedTuple):
-    """One key of the scenario and its label, which carries the unit."""
-
-    key: str
-    label: str
-    choices: tuple = ()
-
-
-CLUSTER = (
-    Field("cluster.topology", "Topology"),
-    Field("cluster.gpus", "GPUs"),
-    Field("cluster.gpus_per_node", "GPUs per server"),
-    Field("cluster.gpu", "GPU type", tuple(GPUS)),
-    Field("cluster.tiers", "Switch tiers", (2, 3)),
-    Field("cluster.leaves", "Leaf switches"),
-    Field("cluster.spines", "Spine switches"),
-    Field("cluster.hosts_per_leaf", "NICs per leaf"),
-    Field("cluster.pod_servers", "Servers per pod"),
-    Field("cluster.fat_tree_k", "Ports per switch (k)"),
-    Field("cluster.oversubscription", "Oversubscription (x : 1)"),
-    Field("cluster.nic_gbps", "NIC speed (Gb/s)"),
-    Field("cluster.fabric_gbps", "Leaf to spine (Gb/s)"),
-    Field("cluster.core_gbps", "Spine to core (Gb/s)"),
-    Field("cluster.nvlink_gbps", "NVLink per direction (Gb/s)"),
-    Field("cluster.nic_delay_ns", "NIC link delay (ns)"),
-    Field("cluster.fabric_delay_ns", "Fabric link delay (ns)"),
-    Field("cluster.ecmp_seed", "ECMP hash seed"),
-)
-MODEL = (
-    Field("model.name", "Model", tuple(MODELS)),
-    Field("model.sequence", "Sequence (tokens)"),
-    Field("model.layers", "Layers"),
-    Field("model.hidden", "Hidden size"),
-    Field("model.heads", "Attention heads"),
-    Field("model.vocabulary", "Vocabulary (tokens)"),
-)
-PARALLELISM = (
-    Field("parallelism.tp", "Tensor parallel (TP)"),
-    Field("parallelism.pp", "Pipeline stages (PP)"),
-    Field("parallelism.dp", "Data parallel (DP)"),
-    Field("parallelism.micro_batches", "Micro-batches"),
-    Field("parallelism.micro_batch", "Sequences per micro-batch"),
-    Field("parallelism.optimizer", "Optimizer"),
-    Field("parallelism.efficiency", "Compute efficiency (0–1)"),
-    Field("parallelism.bucket_parameters", "Bucket (parameters)"),
-)
-TRAFFIC = (
-    Field("traffic.pattern", "Pattern"),
-    Field("traffic.flow_bytes", "Bytes per flow"),
-    Field("traffic.senders", "Senders"),
-    Field("traffic.receiver", "Receiving GPU"),
-    Field("traffic.collective", "Collective"),
-    Field("traffic.algorithm", "Algorithm"),
-    Field("traffic.collective_bytes", "Bytes per GPU"),
-    Field("traffic.ranks", "GPUs that take part"),
-    Field("traffic.channels", "Channels"),
-    Field("traffic.chunks", "Chunks per message"),
-    Field("traffic.repeat", "Times"),
-)
-TRANSPORT = (
-    Field("transport.congestion_control", "Congestion control"),
-    Field("transport.payload_bytes", "Payload per packet (B)"),
-    Field("transport.ecn_kmin_kb", "ECN kmin (kB)"),
-    Field("transport.ecn_kmax_kb", "ECN kmax (kB)"),
-    Field("transport.ecn_pmax", "ECN pmax (0–1)"),
-    Field("transport.ecn_reference_gbps", "ECN thresholds hold at (Gb/s)"),
-    Field("transport.pfc", "PFC"),
-    Field("transport.pfc_xoff_kb", "PFC xoff (kB)"),
-    Field("transport.buffer_mb", "Switch buffer (MB)"),
-    Field("transport.ack_priority", "ACK priority"),
-    Field("transport.ack_every", "Packets per ACK"),
-    Field("transport.window", "Window"),
-    Field("simulation.resolution", "Clock resolution"),
-    Field("simulation.seed", "Random seed"),
-    Field("simulation.time_limit_s", "Stop after (simulated s)"),
-)
-FIELDS = (*CLUSTER, *MODEL, *PARALLELISM, *TRAFFIC, *TRANSPORT)
+UNSET = {  # what leaving a key out means, where the scenario fills nothing in
+    "model.name": "own shape", "cluster.node": "own server", "parallelism.capacity_factor": "no limit", "simulation.time_limit_s": "no limit",
+    "gpus": "all", "receiver": "the first",
+}  # fmt: skip
+SPELLINGS = {
+    "dcqcn": "DCQCN", "hpcc": "HPCC", "timely": "TIMELY", "dctcp": "DCTCP", "swift": "Swift", "gpt": "GPT", "nvls": "NVLS", "pxn": "PXN",
+    "1f1b": "1F1B", "gpipe": "GPipe", "interleaved": "interleaved 1F1B", "zb-h1": "ZB-H1", "zero-1": "ZeRO-1", "zero-2": "ZeRO-2",
+    "zero-3": "ZeRO-3 (FSDP)",
+}  # fmt: skip
 
 
-def shown(field: Field) -> bool:
-    """Sizes of other topologies, and thresholds of other modes, are not offered."""
-    section, _, name = field.key.partition(".")
-    if section == "cluster" and name in SIZES_USED_BY and draft.get("cluster.topology") not in SIZES_USED_BY[name]:
-        return False
-    if name in ("pod_servers", "core_gbps") and draft.get("cluster.topology") == "rail-optimised":
-        return draft.get("cluster.tiers") == 3
-    if section == "traffic" and name in KEYS_OF_PATTERN:
-        return draft.get("traffic.pattern") in KEYS_OF_PATTERN[name] and _of_collective(name)
-    return name != "pfc_xoff_kb" or draft.get("transport.pfc") == "fixed"
+class Kind(NamedTuple):
+    """What a key takes."""
+
+    type: type  # int, float, bool, str or tuple
+    choices: tuple
+    info: object  # pydantic's field information
+
+    @property
+    def optional(self) -> bool:
+        """Whether it can be left to a default that other keys decide."""
+        return self.info.default is None and not self.info.is_required()
 
 
-def _of_collective(name: str) -> bool:
-    """A list of GPUs is no number to edit; only some algorithms have channels."""
-    if name == "channels":
-        return draft.get("traffic.channels") is not None or (draft.get("traffic.algorithm") or _algorithms()[0]) in WITH_CHANNELS
-    return name != "ranks" or not isinstance(draft.get("traffic.ranks"), (list, tuple))
+def show(fields: tuple[Field, ...], resolved, columns: int = 2, prefix: str = "") -> None:
+    """Draw the fields in a grid; `resolved` (a scenario, or the part at `prefix`) supplies what the empty ones stand for."""
+    visible = [field for field in fields if shown(field.key, prefix)]
+    for first in range(0, len(visible), columns):
+        for column, field in zip(st.columns(columns, vertical_alignment="bottom"), visible[first : first + columns], strict=False):
+            with column:
+                widget(field, resolved, prefix)
+
+
+def widget(field: Field, resolved, prefix: str = "") -> None:
+    """One key as a widget, written back to the draft on every change."""
+    path = prefix + field.key
+    kind = describe(field, prefix)
+    key = draft.WIDGET + path
+    value = draft.get(path)
+    standing = _standing(field, resolved, kind)
+    common = dict(label=field.label, key=key, help=_help(field, kind), on_change=_store, args=(path, key, kind.type))
+    if kind.choices:
+        _select(field, kind, value, standing, common)
+    elif kind.type is bool:
+        st.session_state[key] = bool(kind.info.default if value is None else value)
+        st.toggle(**common)
+    elif kind.type in (str, tuple):
+        text = value if isinstance(value, str) else "" if value is None else ", ".join(map(str, value))
+        st.session_state[key] = text
+        st.text_input(placeholder=_placeholder(field, standing), **common)
+    else:
+        _number(field, kind, value, standing, common)
+
+
+def _select(field: Field, kind: Kind, value, standing, common: dict) -> None:
+    options = [None] * kind.optional + list(kind.choices)
+    if value is not None and value not in options:
+        options.insert(0, value)
+    fallback = None if kind.optional else standing if standing in kind.choices else None
+    st.session_state[common["key"]] = fallback if value is None else value
+    unset = _placeholder(field, None) if standing is None or field.key in UNSET else f"{_words(standing)} (default)"
+    st.selectbox(options=options, format_func=lambda choice: unset if choice is None else spell(choice), placeholder=unset, **common)
+
+
+def _number(field: Field, kind: Kind, value, standing, common: dict) -> None:
+    shown_value = value if value is not None else None if kind.optional else standing
+    st.session_state[common["key"]] = kind.type(shown_value) if isinstance(shown_value, (int, float)) else None
+    optional = {} if kind.info.is_required() else {"value": None}
+    whole = kind.type is int
+    st.number_input(**optional, step=1 if whole else None, format=None if whole else "%g", placeholder=_placeholder(field, standing), **common)
+
+
+def describe(field: Field, prefix: str = "") -> Kind:
+    """What a dotted key takes."""
+    *path, name = (prefix + field.key).split(".")
+    model = Scenario
+    for step in path:
+        if not step.isdecimal():
+            model = models_in(model.model_fields[step].annotation)[0]
+    info = model.model_fields[name]
+    parts = get_args(info.annotation) if get_origin(info.annotation) in (Union, UnionType) else (info.annotation,)
+    kinds = [get_origin(part) or part for part in parts if part is not NoneType]
+    literal = tuple(choice for part in parts if get_origin(part) is Literal for choice in get_args(part))
+    choices = _algorithms() if field.key == "traffic.algorithm" else field.choices or literal
+    if bool in kinds and info.default is None:
+        choices = (True, False)
+    return Kind(next((one for one in (bool, int, float, tuple) if one in kinds), str), choices, info)
 
 
 def _algorithms() -> tuple[str, ...]:
     return ALGORITHMS.get(draft.get("traffic.collective") or COLLECTIVES[0], ())
 
 
-def show(fields: tuple[Field, ...], resolved: Scenario | None, columns: int = 2) -> None:
-    """Draw the fields in a grid; `resolved` supplies what the empty ones stand for."""
-    visible = [field for field in fields if shown(field)]
-    for first in range(0, len(visible), columns):
-        for column, field in zip(st.columns(columns), visible[first : first + columns], strict=False):
-            with column:
-                widget(field, resolved)
+def _standing(field: Field, resolved, kind: Kind):
+    """The value that a key has where it is not given: what the scenario filled in, else its default."""
+    part = resolved
+    for step in field.key.split("."):
+        part = getattr(part, step, None)
+    if field.key == "parallelism.global_batch" and resolved is not None:
+        p = resolved.parallelism
+        return p.dp * p.micro_batch * p.micro_batches
+    return kind.info.default if part is None and not kind.info.is_required() else part
 
 
-def widget(field: Field, resolved: Scenario | None) -> None:
-    """One key as a select box or a number, written back to the draft on every change."""
-    kind, choices, info = describe(field)
-    key = draft.WIDGET + field.key
-    value = draft.get(field.key)
-    common = dict(label=field.label, key=key, help=_sentence(info.description), on_change=_store, args=(field.key, key))
-    if choices:
-        options = list(choices) if value is None or value in choices else [value, *choices]
-        st.session_state.setdefault(key, info.default if value is None and info.default in choices else value)
-        st.selectbox(options=options, format_func=spell, placeholder=_default_text(field, resolved), **common)
-    else:
-        default = info.default if isinstance(info.default, (int, float)) else None
-        shown_value = default if value is None else value
-        st.session_state.setdefault(key, None if shown_value is None else kind(shown_value))
-        optional = {} if default is not None or info.is_required() else {"value": None}
-        st.number_input(
-            **optional,
-            step=1 if kind is int else None,
-            format=None if kind is int else "%g",
-            placeholder=_default_text(field, resolved),
-            **common,
-        )
+def _store(path: str, widget_key: str, kind: type) -> None:
+    value = st.session_state[widget_key]
+    if kind is tuple:
+        value = _numbers(value)
+    draft.put(path, None if value == "" else value)
 
 
-def describe(field: Field) -> tuple[type, tuple, object]:
-    """(int or float, choices if it has any, pydantic's field information) of a dotted key."""
-    section, _, name = field.key.partition(".")
-    info = _section_model(section).model_fields[name]
-    annotation = info.annotation
-    parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
-    kinds = [part for part in parts if part is not NoneType]
-    choices = _algorithms() if name == "algorithm" else field.choices or tuple(
-        choice for part in kinds if get_origin(part) is Literal for choice in get_args(part)
-    )
-    return (int if int in kinds else float), choices, info
-
-
-def _section_model(section: str):
-    annotation = Scenario.model_fields[section].annotation
-    return next(part for part in (*get_args(annotation), annotation) if part is not NoneType)
-
-
-def _store(key: str, widget_key: str) -> None:
-    draft.put(key, st.session_state[widget_key])
+def _numbers(text: str):
+    """ "8, 2" as [8, 2]; what is no list of whole numbers stays text, for the scenario to refuse."""
+    words = text.replace(",", " ").split()
+    return [int(word) for word in words] or "" if all(word.isdecimal() for word in words) else text
 
 
 def spell(choice) -> str:
     """Choices as people write them: DCQCN, one switch, GPT-7B."""
+    if isinstance(choice, bool):
+        return "yes" if choice else "no"
     text = str(choice)
-    if text in SPELLINGS:
-        return SPELLINGS[text]
-    return text.upper() if text.startswith("gpt-") else text
+    return SPELLINGS.get(text) or (text.upper() if text.startswith("gpt-") else text)
 
 
-def _sentence(text: str | None) -> str | None:
+def _help(field: Field, kind: Kind) -> str | None:
+    text = kind.info.description
     return text and text[:1].upper() + text[1:]
 
 
-def _default_text(field: Field, resolved: Scenario | None) -> str:
-    section, _, name = field.key.partition(".")
-    part = getattr(resolved, section, None)
-    value = getattr(part, name, None)
-    return "default" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+def _placeholder(field: Field, standing) -> str:
+    return UNSET.get(field.key, "default") if standing is None else _words(standing)
+
+
+def _words(value) -> str:
+    if value is None or value == "" or value == ():
+        return "default"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value)) if any(value) else "none"
+    return f"{value:g}" if isinstance(value, float) else spell(value)

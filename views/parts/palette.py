@@ -1,31 +1,37 @@
 """Colours of the whole application: one colour, one meaning, on every page."""
 
-# What a GPU or its NIC is busy with (kinds of tasks and flows).
+# What a GPU or its NIC is busy with (kinds of tasks and flows). Arithmetic is blue to violet, messages are anything else, dark is
+# what is rare. Chosen so that kinds which meet in one chart stay apart for people who see no red, or no green (tests/figures/test_palette.py).
 KINDS = {
-    "forward": "#60a5fa",
-    "backward": "#2563eb",
-    "optimizer": "#94a3b8",
-    "TP": "#f59e0b",
-    "PP": "#8b5cf6",
-    "DP": "#10b981",
-    "EP": "#ec4899",
-    "CP": "#fb7185",
-    "embedding": "#06b6d4",
-    "traffic": "#0284c7",
-    "collective": "#0d9488",
-    "in switch": "#d97706",
-    "compute": "#2563eb",
-    "bubble": "#cbd5e1",
-    "idle": "#e7e5e4",
+    "forward": "#a5dcf5",
+    "backward": "#2076c5",
+    "weight": "#1e2a4e",
+    "recompute": "#ada5ef",
+    "compute": "#5b8ee5",
+    "program": "#2d47d0",
+    "optimizer": "#817e7a",
+    "TP": "#eebc24",
+    "in switch": "#713e09",
+    "CP": "#f47aae",
+    "EP": "#e9511c",
+    "PP": "#5b2a8c",
+    "DP": "#20975d",
+    "embedding": "#0f4f52",
+    "traffic": "#1c6fa0",
+    "collective": "#14b8b7",
+    "background": "#443221",
+    "bubble": "#d3d7dc",
+    "idle": "#f1eee9",
 }
-OTHER_KIND = "#a8a29e"
+OTHER_KIND = "#b5a89a"
 
 # What fills a GPU's memory.
 MEMORY = {
     "weights": "#475569",
-    "gradients": "#94a3b8",
-    "optimizer": "#c4a484",
-    "activations": "#e07a5f",
+    "gradients": "#a3b1c6",
+    "optimizer": KINDS["optimizer"],
+    "activations": "#d9694f",
+    "working": "#f2cc8f",
 }
 CAPACITY = "#111827"
 
@@ -33,9 +39,9 @@ CAPACITY = "#111827"
 HOW = {"simulated": "#365314", "replayed": "#8fa647", "skipped": "#dbe4b0"}
 
 # Ways to simulate, where they are compared.
-MODES = {"packet": "#111827", "wormhole": "#115e59", "flow": "#ea580c"}
+MODES = {"packet": "#3b3b44", "wormhole": "#115e59", "flow": "#ea580c"}
 
-LEVELS = {"exact": "#115e59", "bounded": "#5ba8a0", "paper": "#b4d8d3"}  # of wormhole mode
+LEVELS = {"exact": MODES["wormhole"], "bounded": "#5ba8a0", "paper": "#b4d8d3"}  # of wormhole mode
 
 # What happens at a port.
 QUEUE = "#0f766e"
@@ -44,12 +50,12 @@ UTILISATION = "#b45309"
 UTILISATION_FILL = "rgba(180, 83, 9, 0.14)"
 MARKS = "#a21caf"
 PAUSED = "#be123c"
-ACTIVE_FLOWS = "#334155"
+ACTIVE_FLOWS = "#3f5873"
 THRESHOLD = "#6b7280"
 
 # How hot a link is, idle to full: lightness falls all the way, so it reads without colour too.
 HEAT = ("#cbd5e1", "#fde68a", "#fbbf24", "#f97316", "#dc2626", "#7f1d1d")
-BROKEN = "#111827"
+BROKEN = "#0b0f1a"
 
 # Node tiers of the drawing: Network.node_tier.
 TIERS = {-1: "#76b900", 0: "#334155", 1: "#0ea5e9", 2: "#6366f1", 3: "#a855f7"}

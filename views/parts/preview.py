@@ -1,5 +1,6 @@
 """What can be known of a scenario before a run, cached by the scenario's own hash."""
 
+import numpy as np
 import streamlit as st
 
 from sim.estimate import estimate as estimate_run
@@ -32,7 +33,8 @@ def _estimate(key: str, _scenario: Scenario):
 def over(scenario: Scenario, network) -> dict[str, str]:
     """By kind of parallelism, what its bytes cross: NVLink between GPUs of one server, the network, or both."""
     server = network.node_server[network.hosts]
-    inside: dict[str, list[bool]] = {"TP": [True]}
+    in_node = scenario.parallelism is not None and scenario.parallelism.tp <= scenario.cluster.gpus_per_node
+    inside: dict[str, list[bool]] = {"TP": [True]} if in_node else {}
     for one in tally(scenario).counted:
         here = (server[one.src] == server[one.dst]) & (server[one.src] >= 0)
         inside.setdefault(one.kind.name, []).extend((bool(here.any()), bool(here.all())))
@@ -43,7 +45,7 @@ def faulty_ports(network, scenario: Scenario) -> dict[int, str]:
     """Port id of every link with a fault, and the fault in words; raises ScenarioError for an unknown link."""
     found = {}
     for fault in scenario.faults:
-        for port in fault_ports(network, fault)[::2].tolist():
+        for port in np.unique(fault_ports(network, fault) & ~1).tolist():
             found[port] = f"{found[port]}, {describe_fault(fault)}" if port in found else describe_fault(fault)
     return found
 
@@ -53,4 +55,5 @@ def describe_fault(fault) -> str:
         "degrade": f" to {100 * (fault.rate_factor or 0):g} % of its rate",
         "loss": f" of {100 * (fault.probability or 0):g} %",
     }.get(fault.kind, "")
-    return f"{fault.kind}{extra} at {fault.at_us:g} µs"
+    of_switch = f" of {fault.a}" if fault.b is None else ""
+    return f"{fault.kind}{of_switch}{extra} at {fault.at_us:g} µs"
