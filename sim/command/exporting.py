@@ -23,7 +23,7 @@ from sim.workload.build import build_dag
 
 HELP = "write a scenario or its result for another tool: hpcc, htsim, perfetto, csv, parquet, html"
 KINDS = {
-    "hpcc": "topology.txt and flow.txt of the HPCC simulator, in a directory",
+    "hpcc": "topology.txt, flow.txt and config.txt of the HPCC simulator, in a directory",
     "htsim": "connections.cm, and network.topo if it is a folded Clos, in a directory",
     "perfetto": "a trace for ui.perfetto.dev or chrome://tracing, .json or .json.gz",
     "csv": "every table, in a directory or a .zip",

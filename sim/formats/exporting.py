@@ -7,17 +7,20 @@ import numpy as np
 
 from sim.errors import FormatError
 from sim.formats import htsim_tree, perfetto
+from sim.formats.hpcc_config_text import config_text
 from sim.formats.hpcc_flows import flows_text
 from sim.formats.hpcc_topology import topology_text, unsaid
 from sim.formats.htsim_cm import cm_text
 from sim.formats.htsim_topo import topo_text
 from sim.scenario import Scenario
 from sim.topology.network import Network
+from sim.units import PS_PER_S
 from sim.workload.dag import Dag
 from sim.workload.program import work_of
 from sim.workload.program_htsim_work import HtsimWork
 
 DIRECTORIES = ("hpcc", "htsim")  # kinds that are several files
+AFTER_LAST_S = 10.0  # s that a simulation may go on after its last flow has started
 
 
 @dataclass
@@ -34,17 +37,26 @@ def has_own_times(scenario: Scenario, dag: Dag) -> bool:
 
 
 def hpcc(scenario: Scenario, network: Network, dag: Dag, result=None) -> Exported:
-    """topology.txt and flow.txt of the HPCC simulator."""
+    """topology.txt, flow.txt and, for a controller that it has, config.txt of the HPCC simulator."""
     flows, start_ps, said = _started(dag, result)
     host = network.hosts
     text = flows_text(host[dag.flow_src[flows]], host[dag.flow_dst[flows]], dag.flow_bytes[flows], start_ps)
-    said += [*unsaid(network), *_beyond(scenario, "hpcc")]
-    return Exported({"topology.txt": iter([topology_text(network) + "\n"]), "flow.txt": iter([text])}, said)
+    files = {"topology.txt": iter([topology_text(network) + "\n"]), "flow.txt": iter([text])}
+    last_s = int(start_ps.max(initial=0)) / PS_PER_S
+    left = []
+    try:
+        config, unlike = config_text(scenario.transport, network, scenario.simulation.time_limit_s or last_s + AFTER_LAST_S)
+        files["config.txt"] = iter([config])
+        left = [f"transport.{name}" for name in unlike]
+    except FormatError as problem:
+        said.append(f"config.txt is not written: {problem}")
+    said += [*unsaid(network), *_beyond(scenario, "hpcc", left)]
+    return Exported(files, said)
 
 
 def htsim(scenario: Scenario, network: Network, dag: Dag, result=None) -> Exported:
     """A connection matrix of htsim, and the topology if it is a folded Clos."""
-    said = _beyond(scenario, "htsim")
+    said = _beyond(scenario, "htsim", ["transport"])
     work = _triggers(scenario)
     if work is None:
         flows, start_ps, more = _started(dag, result)
@@ -91,9 +103,9 @@ def _started(dag: Dag, result) -> tuple[np.ndarray, np.ndarray, list[str]]:
     return flows, start_ps[flows], said
 
 
-def _beyond(scenario: Scenario, kind: str) -> list[str]:
-    """What the formats leave out of a scenario."""
-    left = ["transport"] + ["faults"] * bool(scenario.faults)
+def _beyond(scenario: Scenario, kind: str, left: list[str]) -> list[str]:
+    """What the formats leave out of a scenario, besides what is known already."""
+    left = left + ["faults"] * bool(scenario.faults)
     listed = scenario.traffic.flows if scenario.traffic else ()
     left += ["paths of single flows"] * any(flow.path or flow.ack_path for flow in listed)
-    return [f"not carried by {kind}'s files: {', '.join(left)}"]
+    return [f"not carried by {kind}'s files: {', '.join(left)}"] if left else []
