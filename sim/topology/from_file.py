@@ -145,36 +145,43 @@ def _link_numbers(rate: str, delay: str, error: str, place: str) -> tuple[int, i
 
 def _tiers(is_host: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """int64: hops from the nearest host, which makes the rows of the drawing."""
-    far = len(is_host)
-    tier = np.where(is_host, HOST, far)
-    while True:
-        nearer = tier.copy()
-        np.minimum.at(nearer, a, tier[b] + 1)
-        np.minimum.at(nearer, b, tier[a] + 1)
-        if (nearer == tier).all():
-            return np.where(tier >= far, SPINE, np.maximum(tier, np.where(is_host, HOST, LEAF)))
-        tier = nearer
+    n = len(is_host)
+    src, dst = np.concatenate((a, b)), np.concatenate((b, a))
+    beside = dst[np.argsort(src, kind="stable")]
+    first = np.concatenate(([0], np.cumsum(np.bincount(src, minlength=n))))
+    tier = np.where(is_host, HOST, n)
+    reached, level = np.flatnonzero(is_host), HOST
+    while len(reached):
+        level += 1
+        count = first[reached + 1] - first[reached]
+        place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        near = beside[np.repeat(first[reached], count) + place]
+        reached = np.unique(near[tier[near] == n])
+        tier[reached] = level
+    return np.where(tier >= n, SPINE, np.maximum(tier, np.where(is_host, HOST, LEAF)))
 
 
 def _positions(tier: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Rows by tier; in a row, nodes stand in the order of the mean x of their neighbours below."""
-    x = np.zeros(len(tier))
-    for row in range(int(tier.max()) + 1):
-        nodes = np.flatnonzero(tier == row)
-        order = nodes
-        if row:
-            total, count = np.zeros(len(tier)), np.zeros(len(tier))
-            for up, down in ((a, b), (b, a)):
-                below = (tier[up] == row) & (tier[down] == row - 1)
-                np.add.at(total, up[below], x[down[below]])
-                np.add.at(count, up[below], 1)
-            order = nodes[np.argsort(total[nodes] / np.maximum(count[nodes], 1), kind="stable")]
+    x, total, count = np.zeros(len(tier)), np.zeros(len(tier)), np.zeros(len(tier))
+    by_row = np.argsort(tier, kind="stable")
+    up, down = np.concatenate((a, b)), np.concatenate((b, a))
+    rises = np.flatnonzero((tier[up] == tier[down] + 1) & (tier[down] >= HOST))
+    rises = rises[np.argsort(tier[up[rises]], kind="stable")]
+    up, down = up[rises], down[rises]
+    rows = np.arange(int(tier.max()) + 2)
+    of_row, link_of_row = np.searchsorted(tier[by_row], rows), np.searchsorted(tier[up], rows)
+    for row in rows[:-1].tolist():
+        nodes = by_row[of_row[row] : of_row[row + 1]]
+        links = slice(link_of_row[row], link_of_row[row + 1])
+        np.add.at(total, up[links], x[down[links]])
+        np.add.at(count, up[links], 1)
+        order = nodes[np.argsort(total[nodes] / np.maximum(count[nodes], 1), kind="stable")]
         x[order] = (np.arange(len(nodes)) + 0.5) / max(len(nodes), 1)
-    total, count = np.zeros(len(tier)), np.zeros(len(tier))
-    for up, down in ((a, b), (b, a)):
-        inside = (tier[up] == NVSWITCH) & (tier[down] == HOST)
-        np.add.at(total, up[inside], x[down[inside]])
-        np.add.at(count, up[inside], 1)
     nvswitch = tier == NVSWITCH
+    for switch, gpu in ((a, b), (b, a)):
+        inside = nvswitch[switch] & (tier[gpu] == HOST)
+        np.add.at(total, switch[inside], x[gpu[inside]])
+        np.add.at(count, switch[inside], 1)
     x[nvswitch] = (total / np.maximum(count, 1))[nvswitch]
     return np.column_stack((x, np.where(nvswitch, NVSWITCH_ROW, tier.astype(np.float64))))
