@@ -61,7 +61,7 @@ def execute(args) -> int:
     network, dag = None, None
     if kind in exporting.DIRECTORIES:
         network, dag = build_network(scenario.cluster), build_dag(scenario)
-    if dag is None or not exporting.has_own_times(scenario, dag):
+    if dag is None or exporting.needs_a_run(kind, scenario, dag):
         result = watch(Job(scenario, args.mode, **job_options(args)), began)
         if result is None:
             say_notes(["stopped before anything was simulated"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sim.errors import FormatError
-from sim.formats import htsim_tree, perfetto
+from sim.formats import htsim_tree
 from sim.formats.hpcc_config_text import config_text
 from sim.formats.hpcc_flows import flows_text
 from sim.formats.hpcc_topology import topology_text, unsaid
@@ -31,9 +31,10 @@ class Exported:
     notices: list[str] = field(default_factory=list)
 
 
-def has_own_times(scenario: Scenario, dag: Dag) -> bool:
-    """Whether the starts of all messages are known without a run."""
-    return not dag.n_tasks and not dag.indegree.any() or _triggers(scenario) is not None
+def needs_a_run(kind: str, scenario: Scenario, dag: Dag) -> bool:
+    """Whether a kind of `DIRECTORIES` can only say from a run when messages start."""
+    waits = dag.n_tasks > 0 or bool(dag.indegree.any())
+    return waits and not (kind == "htsim" and _triggers(scenario) is not None)
 
 
 def hpcc(scenario: Scenario, network: Network, dag: Dag, result=None) -> Exported:
@@ -60,9 +61,7 @@ def htsim(scenario: Scenario, network: Network, dag: Dag, result=None) -> Export
     work = _triggers(scenario)
     if work is None:
         flows, start_ps, more = _started(dag, result)
-        n, none, nothing = len(flows), np.full(len(flows), -1, np.int64), np.zeros(0, np.int64)
-        columns = (dag.flow_src[flows], dag.flow_dst[flows], np.arange(1, n + 1), dag.flow_bytes[flows], start_ps)
-        work = HtsimWork(network.n_hosts, *(np.asarray(column, np.int64) for column in columns), none, none, none, nothing, nothing, nothing)
+        work = HtsimWork.of_messages(network.n_hosts, dag.flow_src[flows], dag.flow_dst[flows], dag.flow_bytes[flows], start_ps)
         said += more
     files = {"connections.cm": iter([cm_text(work)])}
     try:
@@ -72,11 +71,6 @@ def htsim(scenario: Scenario, network: Network, dag: Dag, result=None) -> Export
     except FormatError as problem:
         said.append(f"the topology is not written: {problem}")
     return Exported(files, said)
-
-
-def trace(result) -> Exported:
-    """A Perfetto trace."""
-    return Exported({"trace.json": perfetto.trace(result)})
 
 
 def _triggers(scenario: Scenario) -> HtsimWork | None:

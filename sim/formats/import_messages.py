@@ -22,9 +22,4 @@ def messages(nodes: int, src, dst, n_bytes, start_ps, source: str, paths: list[d
         for flow, own in zip(flows, paths or (), strict=False):
             flow |= own
         return {"traffic": {"pattern": "flows", "flows": flows}}
-    n = len(columns[0])
-    none, nothing = np.full(n, -1, np.int64), np.zeros(0, np.int64)
-    work = HtsimWork(
-        nodes, columns[0], columns[1], np.arange(1, n + 1), columns[2], columns[3], none, none, none, nothing, nothing, nothing
-    )
-    return {"program": {"kind": "htsim", "source": source, "ranks": nodes, "work": to_text(work)}}
+    return {"program": {"kind": "htsim", "source": source, "ranks": nodes, "work": to_text(HtsimWork.of_messages(nodes, *columns))}}

@@ -38,6 +38,13 @@ class HtsimWork:
     trigger_kind: np.ndarray  # int64[T], index into KINDS
     trigger_count: np.ndarray  # int64[T], activations that a barrier waits for, 0 elsewhere
 
+    @classmethod
+    def of_messages(cls, nodes: int, src, dst, n_bytes, start_ps) -> "HtsimWork":
+        """Connections without triggers, numbered from 1."""
+        columns = [np.asarray(column, np.int64) for column in (src, dst, np.arange(1, len(src) + 1), n_bytes, start_ps)]
+        none, nothing = np.full(len(src), -1, np.int64), np.zeros(0, np.int64)
+        return cls(nodes, *columns, none, none, none, nothing, nothing, nothing)
+
     def problem(self) -> str | None:
         """Why some connection could never start, or not be told when; None if all can."""
         n = len(self.trigger_id)

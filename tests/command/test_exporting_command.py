@@ -7,6 +7,8 @@ import zipfile
 import pandas as pd
 import pytest
 
+from tests.formats.test_htsim_cm import MATRIX
+
 FLOW = ("--mode", "flow")
 
 
@@ -56,6 +58,11 @@ def test_files_of_the_hpcc_simulator_and_htsim_without_a_run(sim, tmp_path):
 def test_messages_that_wait_are_run_first(sim, tmp_path):
     done = sim("export", "gpt-small-16", "hpcc", *FLOW, "--out", tmp_path / "hpcc")
     assert done.code == 0 and "note: starts are those of this run" in done.error
+    (tmp_path / "a.cm").write_text(MATRIX.replace("5000000000", "5000"))
+    assert sim("import", "htsim", tmp_path / "a.cm", "--out", tmp_path / "a.toml").code == 0
+    assert sim("export", tmp_path / "a.toml", "hpcc", *FLOW, "--out", tmp_path / "from-htsim").code == 0
+    starts = [float(line.split()[5]) for line in (tmp_path / "from-htsim" / "flow.txt").read_text().splitlines()[1:]]
+    assert len(starts) == 4 and starts[0] == 0 and starts == sorted(starts) and starts[2] > starts[1] > 0
 
 
 @pytest.mark.parametrize(

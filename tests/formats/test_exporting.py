@@ -5,7 +5,7 @@ import pytest
 
 from sim.errors import FormatError
 from sim.formats import exporting
-from sim.formats.exporting import has_own_times
+from sim.formats.exporting import needs_a_run
 from sim.formats.htsim_cm import read_cm
 from sim.formats.htsim_topo import graph_text, read_topo
 from sim.formats.importing import import_files
@@ -62,7 +62,7 @@ def test_htsim_triggers_come_back_word_for_word():
     found = import_files("htsim", {"a.cm": MATRIX.encode(), "b.topo": THREE.encode()})
     files, _ = exported("htsim", found)
     assert files["connections.cm"] == MATRIX and read_topo(files["network.topo"]) == read_topo(THREE)
-    assert has_own_times(found, build_dag(found))
+    assert not needs_a_run("htsim", found, build_dag(found)) and needs_a_run("hpcc", found, build_dag(found))
 
 
 def test_nvswitches_come_back_when_they_are_counted():
@@ -78,7 +78,7 @@ def test_nvswitches_come_back_when_they_are_counted():
 def test_messages_that_wait_for_others_take_their_starts_from_a_run():
     found = training()
     run = result(found)
-    assert not has_own_times(found, run.dag)
+    assert needs_a_run("hpcc", found, run.dag) and needs_a_run("htsim", found, run.dag)
     with pytest.raises(FormatError, match="these messages wait for others"):
         exported("hpcc", found)
     files, said = exported("hpcc", found, run)
