@@ -75,7 +75,7 @@ class Parallelism(Part):
     context_form: Literal["gather", "ring"] = Field(
         "gather", description="keys and values gathered before attention, or passed around during it"
     )
-    expert_algorithm: Literal["direct", "hierarchical"] = Field(
+    expert_algorithm: Literal["direct", "pxn", "hierarchical"] = Field(
         "direct", description="tokens straight to their experts, or over NVLink to the right rail first (PXN)"
     )
     expert_skew: float = Field(0.0, description="standard deviation of the experts' loads over their mean, seeded", ge=0, le=10)

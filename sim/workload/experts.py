@@ -42,7 +42,11 @@ def message_sizes(shape: Shape, strategy: Strategy, plan, roles, layers: np.ndar
     if strategy.expert_skew == 0 and strategy.capacity_factor is None:
         return plan.message_bytes(np.array([elements]), 1)[:, None, :] * element[:, None, None]
     load = {layer: loads(shape, strategy, int(layer), seed) for layer in np.unique(layers)}
-    share = np.stack([load[layer][plan.dst if role in TO_EXPERTS else plan.src] for layer, role in zip(layers, roles, strict=True)])
+    row, block = plan.carried()
+    expert = {True: block // strategy.ep % strategy.ep, False: block % strategy.ep}
+    share = np.stack([
+        np.bincount(row, load[layer][expert[role in TO_EXPERTS]], minlength=len(plan)) for layer, role in zip(layers, roles, strict=True)
+    ])  # fmt: skip
     return (np.ceil(elements / strategy.ep * share).astype(np.int64) * element[:, None])[:, None, :]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sim.catalogue.gpus import GPUS
+from sim.workload import experts
 from sim.workload.blocks import FlowKind, TaskKind
 from sim.workload.bytes import sent_bytes
 from sim.workload.collect import Tally
@@ -152,3 +153,15 @@ def test_gathers_of_sharded_parameters_come_while_the_layer_before_is_at_work():
     assert start[: dag.n_tasks][of_layer[2]][0] <= first_gather < start[: dag.n_tasks][of_layer[3]][0]
     gathers = [index for index, text in enumerate(dag.collective_name) if text.startswith("gather, all layers, layer 3")]
     assert len(gathers) == 2, "once forward, once backward"
+
+
+@pytest.mark.parametrize("algorithm", ["direct", "pxn", "hierarchical"])
+def test_skewed_tokens_reach_the_same_experts_by_every_way(algorithm):
+    """Two servers of four: what arrives at a rank from other servers is what its experts draw, however it went."""
+    strategy = Strategy(1, 1, 8, ep=8, expert_skew=0.7, expert_algorithm=algorithm)
+    dag = iteration(MIXTURE, strategy, machine(strategy, 4), seed=3)
+    dispatch = np.char.startswith(np.array(dag.collective_name), "expert dispatch,")[dag.flow_collective] & (dag.flow_kind == FlowKind.EP)
+    crosses = dispatch & (dag.flow_src // 4 != dag.flow_dst // 4)
+    loads = np.array([experts.loads(MIXTURE, strategy, layer, 3).reshape(2, 4).sum(axis=1) for layer in range(1, 8)]).sum(axis=0)
+    into = np.bincount(dag.flow_dst[crosses] // 4, dag.flow_bytes[crosses], minlength=2)
+    assert into == pytest.approx(4 * loads * 2 * experts.token_elements(MIXTURE, strategy) / 8, rel=1e-3)

@@ -53,8 +53,21 @@ def test_edges_of_a_series_by_hand():
         found.setdefault(int(after), set()).add(int(before))
     assert found == {
         10: {0}, 11: {1}, 12: {2},  # first step of the first collective: the own share
-        13: {0, 12, 10}, 14: {1, 10, 11}, 15: {2, 11, 12},  # second step: the own share, the arrival from the left, what went before
-        16: {3, 15, 13}, 17: {4, 13, 14}, 18: {5, 14, 15},  # next collective: its share, the last arrival of the first, what went before
-        19: {3, 18, 16}, 20: {4, 16, 17}, 21: {5, 17, 18},
+        13: {0, 12}, 14: {1, 10}, 15: {2, 11},  # second step: the own share and the arrival from the left
+        16: {3, 15, 13}, 17: {4, 13, 14}, 18: {5, 14, 15},  # next collective: its share, the last arrival of the first, what left last
+        19: {3, 18}, 20: {4, 16}, 21: {5, 17},
         6: {15, 21}, 7: {13, 19}, 8: {14, 20},  # a member is done with the last arrival of each
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("elements", "lag"), [(3 << 20, 2), (3 << 24, 1)])
+def test_large_messages_of_a_queue_pair_go_one_at_a_time_small_ones_two(elements, lag):
+    work = Work()
+    placed = instantiate(work, ring.all_reduce(3), np.arange(3)[None], np.array([elements]), 4, FlowKind.DP)
+    node = placed.node.reshape(4, 3) - placed.node.min()
+    before, after = work.done.arrays()
+    edges = set(zip(before.tolist(), after.tolist()))
+    for member in range(3):
+        mine = node[:, member].tolist()
+        assert [(a, b) in edges for a, b in zip(mine, mine[1:])] == [lag == 1] * 3
+        assert [(a, b) in edges for a, b in zip(mine, mine[2:])] == [lag == 2] * 2

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim.workload.collective.template import Template
+from sim.workload.collective.template import NONE, Template
 
 IN_FLIGHT = 2  # chunks of a message on the wire at once: while one is on its way the next is sent
 
@@ -36,7 +36,7 @@ def chunked(template: Template, chunks: int) -> Template:
         before=np.r_[each(template.before, rows), before], then=np.r_[each(template.then, rows), then],
         last_member=np.tile(template.last_member, chunks), last_message=each(template.last_message, rows),
         draw=all_of(template.draw) * IN_FLIGHT + chunk % IN_FLIGHT, block=all_of(template.block) + chunk * template.cycle,
-        count=all_of(template.count), stride=all_of(template.stride), adds=all_of(template.adds),
+        count=all_of(template.count), stride=all_of(template.stride), adds=all_of(template.adds), earlier=NONE, later=NONE,
     )  # fmt: skip
 
 
@@ -57,12 +57,12 @@ def beside(lanes: list[Template]) -> Template:
 
     return replace(
         lanes[0], **{name: together(name) for name in ("src", "dst", "step", "part", "own", "last_member", "count", "stride", "adds")},
-        **{name: together(name, first) for name in ("before", "then", "last_message")}, parts=together("parts") * share,
+        **{name: together(name, first) for name in ("before", "then", "last_message", "earlier", "later")}, parts=together("parts") * share,
         block=together("block", blocks), draw=np.concatenate([np.broadcast_to(lane.draw, len(lane)) * share + k for k, lane in enumerate(lanes)]),
     )  # fmt: skip
 
 
-_EDGES = ("before", "then", "last_member", "last_message")
+_EDGES = ("before", "then", "last_member", "last_message", "earlier", "later")
 
 
 def _blocks(template: Template) -> int:
@@ -93,6 +93,7 @@ def _followed_by(first: Template, second: Template) -> Template:
         first, **{name: both(name) for name in ("src", "dst", "part", "parts", "own", "block", "count", "stride", "adds", "draw")},
         step=np.r_[first.step, second.step + steps],
         before=np.r_[first.before, second.before + rows, first.last_message[ends]], then=np.r_[first.then, second.then + rows, own[begins] + rows],
+        earlier=np.r_[first.earlier, second.earlier + rows], later=np.r_[first.later, second.later + rows],
         last_member=np.r_[first.last_member, second.last_member], last_message=np.r_[first.last_message, second.last_message + rows],
     )  # fmt: skip
 
@@ -124,7 +125,8 @@ def on_groups(template: Template, groups: np.ndarray, n: int, *, first=0, scale:
     return Template(
         n=n, src=groups[:, template.src].ravel(), dst=groups[:, template.dst].ravel(), step=each(template.step), part=each(template.part),
         parts=each(template.parts) * share, own=each(template.own), before=edges(template.before), then=edges(template.then),
-        last_member=groups[:, template.last_member].ravel(), last_message=edges(template.last_message), draw=each(template.draw),
+        earlier=edges(template.earlier), later=edges(template.later), last_member=groups[:, template.last_member].ravel(),
+        last_message=edges(template.last_message), draw=each(template.draw),
         block=first + each(template.block) * scale, count=each(template.count) * count,
         stride=np.full(g * rows, stride) if count > 1 else each(template.stride) * scale, adds=each(template.adds), cycle=n,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 Member j of a ring of n sends to member j + 1 in every step. What it sends in step k is what it received
 in step k - 1, reduced with its own share while the reduction lasts; so that message waits for the arrival
-of the one before it, and for that of its own of step k - 1, which took the same queue pair. Each step moves a chunk of 1/n of the data.
+of the one before it; messages of a member share a queue pair. Each step moves a chunk of 1/n of the data.
 """
 
 import numpy as np
@@ -65,7 +65,7 @@ def _ring(n: int, order: np.ndarray | None, steps: int, own_steps: int, reducing
     return Template(
         n=n, src=np.tile(order, steps), dst=np.tile(np.roll(order, -1), steps), step=step,
         part=np.ones(steps * n, np.int64), parts=np.full(steps * n, n), own=step < own_steps,
-        before=np.concatenate([np.roll(message[:-1], 1, axis=1).ravel(), message[:-1].ravel()]), then=np.tile(message[1:].ravel(), 2),
+        before=np.roll(message[:-1], 1, axis=1).ravel(), then=message[1:].ravel(), earlier=message[:-1].ravel(), later=message[1:].ravel(),
         last_member=order if steps else member[:0], last_message=np.roll(message[-1:], 1, axis=1).ravel(), draw=RING_DRAWS,
         block=order[block % n], adds=step < reducing, cycle=n,
     )  # fmt: skip

@@ -5,13 +5,16 @@ with array operations only.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from sim.workload.blocks import NO_COLLECTIVE, NO_MICROBATCH, FlowKind, Flows, TaskKind, Tasks
 from sim.workload.collect import Counted, Tally, Work
+
+NONE = np.zeros(0, np.int64)
+CONNECTION_BYTES = 4 << 20  # NCCL_BUFFSIZE's default: what a connection holds that is sent but not yet taken
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class Template:
     stride: np.ndarray | int = 1  # int[M]
     adds: np.ndarray | bool = False  # bool[M]
     cycle: int = 1
+    earlier: np.ndarray = field(default_factory=lambda: NONE)  # int[T]: message that goes ...
+    later: np.ndarray = field(default_factory=lambda: NONE)  # int[T]: ... right before this one on the same queue pair
 
     def __len__(self) -> int:
         return len(self.src)
@@ -55,6 +60,14 @@ class Template:
     def is_message(self) -> np.ndarray:
         """bool[M]: the rows that are messages."""
         return self.src != self.dst
+
+    @cached_property
+    def second_next(self) -> tuple[np.ndarray, np.ndarray]:
+        """(message, the next but one on its queue pair)."""
+        next_of = np.full(len(self), -1)
+        next_of[self.earlier] = self.later
+        after = next_of[self.later]
+        return self.earlier[after >= 0], after[after >= 0]
 
     @cached_property
     def parting(self) -> np.ndarray:
@@ -185,10 +198,21 @@ def instantiate(
     if isinstance(sent, np.ndarray):
         _add_tasks(work, template, members, sizes, switch_ps, node)
     work.done.add(node[:, :, template.before], node[:, :, template.then])
+    _in_turn(work, template, node, sizes)
     if ready is not None:
         own = np.flatnonzero(template.own)
         work.done.add(np.broadcast_to(ready, (series, groups, template.n))[:, :, template.src[own]], node[:, :, own])
     return Placed(template, node, members, series)
+
+
+def _in_turn(work: Work, template: Template, node: np.ndarray, sizes: np.ndarray) -> None:
+    """Messages on one queue pair: one at a time, or two where both fit the buffers of a connection."""
+    if not len(template.earlier):
+        return
+    small = (sizes <= CONNECTION_BYTES).all(axis=(1, 2))
+    for series, (earlier, later) in ((~small, (template.earlier, template.later)), (small, template.second_next)):
+        mine = node[series]
+        work.done.add(mine[:, :, earlier], mine[:, :, later])
 
 
 def _add_tasks(work: Work, template: Template, members: np.ndarray, sizes: np.ndarray, switch_ps, node: np.ndarray) -> None:
