@@ -7,6 +7,8 @@ COMPUTE, NETWORK = "compute", "network"
 FLOW_BARS = 6000  # of the 20 k shapes a browser draws at once
 TASKS_PER_RANK = 120  # more are too thin to tell apart, and are shown as shares
 SIDE_BY_SIDE = 8  # flows of one sender drawn next to each other
+OVERLAPPING = ("traffic", "collective", "program")  # kinds of which a sender has several under way at once, without a model around them
+WAITING = "wait"  # tasks that stand for no work
 STRETCHES = 240  # of the window, in which shares are taken
 COLUMNS = ["rank", "lane", "kind", "start_s", "end_s", "low", "high", "count", "bytes", "id"]
 
@@ -37,7 +39,7 @@ def _whole(found: pd.DataFrame) -> pd.DataFrame:
 
 def _task_bars(result, ranks) -> pd.DataFrame:
     tasks = result.tasks
-    tasks = tasks[tasks["rank"].isin(ranks) & tasks["start_s"].notna()]
+    tasks = tasks[tasks["rank"].isin(ranks) & tasks["start_s"].notna() & (tasks["kind"] != WAITING)]
     return pd.DataFrame(
         {
             "rank": tasks["rank"],
@@ -73,9 +75,9 @@ def _flow_bars(result, ranks) -> pd.DataFrame:
 
 
 def _side_by_side(flows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high) of each flow in its lane: plain traffic of one sender overlaps, so it takes up to `SIDE_BY_SIDE` rows."""
-    sender = flows.groupby("src")["flow_id"]
-    rows = np.where(flows["kind"] == "traffic", np.minimum(sender.transform("size"), SIDE_BY_SIDE), 1)
+    """(low, high) of each flow in its lane: flows of one sender that overlap take up to `SIDE_BY_SIDE` rows."""
+    sender = flows.groupby(["src", "kind"], observed=True)["flow_id"]
+    rows = np.where(flows["kind"].isin(OVERLAPPING), np.minimum(sender.transform("size"), SIDE_BY_SIDE), 1)
     row = sender.cumcount() % rows
     return 1 - (row + 1) / rows, 1 - row / rows
 

@@ -18,7 +18,8 @@ def test_few_bars_are_drawn_one_by_one(gpt):
     window = (0.0, gpt.end_s)
     found = bars(gpt, [0, 8], window)
     assert (found["count"] == 1).all() and (found["low"] == 0).all() and (found["high"] == 1).all()
-    assert len(found) == gpt.tasks["rank"].isin([0, 8]).sum() + gpt.flows["src"].isin([0, 8]).sum()
+    works = gpt.tasks[gpt.tasks["kind"] != "wait"]
+    assert len(found) == works["rank"].isin([0, 8]).sum() + gpt.flows["src"].isin([0, 8]).sum() and len(works) < len(gpt.tasks)
 
 
 def test_a_narrow_window_holds_only_what_overlaps_it(gpt):
@@ -34,13 +35,21 @@ def test_flows_of_one_sender_lie_side_by_side():
     assert found["high"].tolist() == [1.0, 0.75, 0.5, 0.25] and found["low"].tolist() == [0.75, 0.5, 0.25, 0.0]
 
 
+def test_flows_of_others_do_not_crowd_those_of_a_sender():
+    background = [{"pattern": "random", "times": 500, "flow_bytes": 1000}]
+    result = fabricate.result(fabricate.scenario(traffic={"pattern": "incast", "flow_bytes": 1000}, background=background))
+    found = bars(result, [2], (0.0, result.end_s))
+    assert set(found["kind"]) == {"traffic", "background"}
+    assert (found["low"] == 0).all() and (found["high"] == 1).all()
+
+
 def test_crowded_tasks_become_shares_that_keep_the_time(gpt, monkeypatch):
     monkeypatch.setattr("sim.result_lanes.TASKS_PER_RANK", 1)
     found = bars(gpt, [0], (0.0, gpt.end_s))
     shares = found[found["lane"] == "compute"]
     assert len(shares) <= STRETCHES * 4 and (shares["high"] <= 1 + 1e-9).all()
     seconds = ((shares["high"] - shares["low"]) * (shares["end_s"] - shares["start_s"])).groupby(shares["kind"]).sum()
-    tasks = gpt.tasks[gpt.tasks["rank"] == 0]
+    tasks = gpt.tasks[(gpt.tasks["rank"] == 0) & (gpt.tasks["kind"] != "wait")].assign(kind=lambda rows: rows["kind"].astype(str))
     exact = (tasks["end_s"] - tasks["start_s"]).groupby(tasks["kind"].astype(str)).sum()
     pd.testing.assert_series_equal(seconds, exact, check_names=False, check_index_type=False, rtol=1e-6)
 

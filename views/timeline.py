@@ -3,11 +3,13 @@
 import streamlit as st
 
 from views.figures.gantt import gantt
+from views.figures.pipeline_times import bubble_of
 from views.figures.shares import kind_word, path_shares
 from views.figures.style import CONFIG, time_unit
 from views.parts import metrics, page, ranks, records
 from views.parts import window as stretch
-from views.parts.words import plural, show_bytes, show_count, show_rate, show_share, show_time
+from views.parts.fields import spell
+from views.parts.words import plain, plural, show_bytes, show_count, show_rate, show_share, show_time
 
 CHOSEN_FLOW, WINDOW = "timeline flow", "timeline window"
 CANDIDATES = 200
@@ -15,13 +17,14 @@ HOW_TOLD = (
     " The row “network” is dark where any flow had to be simulated packet by packet (never too thin to be seen; hover for the share), "
     "lighter where all were replayed or skipped."
 )
-WORK = ("forward", "backward", "TP")  # what a stage does with each micro-batch
+WORK = ("forward", "backward", "weight", "recompute", "TP")  # what a stage does with each micro-batch
 
 
 def main() -> None:
     page.open_page("Timeline", "Who computes, who sends, and who waits for whom?")
     result = page.need_result()
     prepare(result)
+    jobs = ranks.choose_job(result)
     st.plotly_chart(
         path_shares(result.path_shares_s), config=CONFIG, key="path shares", alt="Shares of the critical path by kind"
     )
@@ -30,14 +33,15 @@ def main() -> None:
     )
     st.caption(
         f"What the critical path, the chain of steps that decides the end, went into: {parts}. "
-        "Only shortening these makes the iteration shorter."
+        f"Only shortening these makes the {'run' if result.scenario.jobs else 'iteration'} shorter."
     )
-    explain_bubble(result)
-    shown, labels = ranks.choose(result)
+    for job in jobs:
+        explain_bubble(result, job, named=len(jobs) > 1)
+    shown, labels = ranks.choose(result, jobs)
     window = stretch.choose(result, WINDOW)
     episodes = records.table(result, "episodes")
     st.plotly_chart(
-        gantt(result, shown, window, labels, st.session_state.get(CHOSEN_FLOW), episodes),
+        gantt(result, shown, window, labels, st.session_state.get(CHOSEN_FLOW), episodes, ranks.marks(result, jobs)),
         config=CONFIG,
         key="gantt",
         on_select=_clicked,
@@ -54,20 +58,22 @@ def main() -> None:
     close_look(result)
 
 
-def explain_bubble(result) -> None:
-    """What a pipeline bubble is, and its size against the formula (arXiv 2104.04473 section 2.2.1)."""
-    strategy = result.scenario.parallelism
-    if strategy is None or strategy.pp == 1:
+def explain_bubble(result, job: ranks.Job, named: bool) -> None:
+    """What a pipeline bubble is, and its size against the formula of its schedule."""
+    p = job.parallelism
+    if p is None or p.pp == 1:
         return
-    p, m = strategy.pp, strategy.micro_batches
+    formula = bubble_of(p.schedule, p.pp, p.micro_batches, p.virtual_stages, p.recompute)
+    virtual = f", v = {p.virtual_stages} virtual stages each" if p.virtual_stages > 1 else ""
     text = (
-        "The *bubble* is the time in which stages of the pipeline stand idle, because the first micro-batch has "
-        f"not yet reached them or the last has left them: (p − 1)/m = {p - 1}/{m} = {show_share((p - 1) / m)} of the work of one "
-        f"stage, with p = {plural(p, 'stage')} and m = {plural(m, 'micro-batch', 'micro-batches')}."
+        f"The *bubble*{f' of {plain(job.name)}' if named else ''} is the time in which stages of the pipeline stand idle, because the first "
+        f"micro-batch has not yet reached them or the last has left them: with {spell(p.schedule)} {formula.formula} = {formula.numbers} = "
+        f"{show_share(formula.share)} of the work of one stage, with p = {plural(p.pp, 'stage')}{virtual} and "
+        f"m = {plural(p.micro_batches, 'micro-batch', 'micro-batches')} ({formula.source})."
     )
     tasks = result.tasks[result.tasks["kind"].isin(WORK)]
-    work = (tasks["end_s"] - tasks["start_s"]).sum() / (p * strategy.tp * strategy.dp)
-    if result.finished and work > 0:
+    work = (tasks["end_s"] - tasks["start_s"]).sum() / p.gpus
+    if result.finished and work > 0 and not result.scenario.jobs:
         bubble = result.path_shares_s.get("bubble", 0.0)
         text += f" In this run it is {show_time(bubble)} beside {show_time(work)} of work, {show_share(bubble / work)}."
     st.caption(text)

@@ -6,9 +6,11 @@ import pytest
 from sim.preset import load_preset
 from tests import fabricate
 from views.figures.gantt import gantt
+from views.figures.gantt_lanes import Lanes
 from views.parts import palette
 
 MOST_SHAPES = 20_000
+EXPERTS = {"name": "gpt-125m", "layers": 2, "experts": 4, "top_k": 2}
 
 
 def shapes(figure):
@@ -89,3 +91,44 @@ def test_a_run_stopped_early_is_drawn_up_to_its_end(stopped):
 
 def test_an_empty_window_is_an_empty_chart_not_an_error(gpt):
     assert gantt(gpt, [0], (10.0, 11.0)).layout.xaxis.title.text == "time (ms)"
+
+
+@pytest.fixture(scope="module")
+def everything():
+    """Experts, context and ZeRO, weights' gradients apart, all recomputed, and somebody else's traffic."""
+    return fabricate.result(
+        fabricate.training(
+            model=EXPERTS,
+            parallelism={"tp": 2, "pp": 2, "dp": 2, "cp": 2, "ep": 2, "schedule": "zb-h1", "recompute": "full", "iterations": 2},
+            background=[{"pattern": "ring", "flow_bytes": 1000, "times": 3}],
+        )
+    )
+
+
+def test_every_kind_has_its_colour_and_waiting_is_not_drawn(everything):
+    figure = gantt(everything, list(range(16)), (0.0, everything.end_s))
+    drawn = {trace.name: trace.marker.color for trace in figure.data if trace.type == "bar" and trace.name}
+    kinds = ("forward", "backward", "weight", "recompute", "TP", "optimizer", "CP", "EP", "PP", "DP", "embedding", "background")
+    assert drawn == {kind: palette.KINDS[kind] for kind in kinds}
+    assert (everything.tasks["kind"] == "wait").any()
+
+
+def test_sorts_of_messages_have_lanes_of_their_own_below_the_computing(everything):
+    lanes = Lanes(everything.dag)
+    spots = [lanes.of("compute", "forward")] + [lanes.of("network", kind) for kind in ("EP", "PP", "DP", "background")]
+    assert lanes.of("network", "CP") == lanes.of("network", "TP") == spots[1]
+    assert all(above[1] < below[0] for above, below in zip(spots, spots[1:], strict=False)) and spots[-1][1] < 0.5
+    assert lanes.row_px > Lanes(fabricate.result(fabricate.training()).dag).row_px
+
+
+def test_plain_traffic_has_the_whole_row_and_shares_it_with_that_of_others():
+    alone = Lanes(fabricate.result(fabricate.scenario()).dag)
+    assert alone.of("network", "traffic") == pytest.approx((-0.28, 0.28))
+    shared = Lanes(fabricate.result(fabricate.scenario(background=[{"times": 2}])).dag)
+    assert shared.of("network", "traffic")[1] < shared.of("network", "background")[0]
+
+
+def test_moments_are_marked_with_their_words(everything):
+    figure = gantt(everything, [0], (0.0, everything.end_s), marks={1e-3: "iteration 1 ends", 2 * everything.end_s: "never"})
+    assert [note.text for note in figure.layout.annotations] == ["iteration 1 ends"]
+    assert figure.layout.xaxis.title.text == "time (ms)" and [line.x0 for line in figure.layout.shapes] == [1.0]

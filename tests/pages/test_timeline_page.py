@@ -2,7 +2,9 @@
 
 import pytest
 
+from tests import fabricate
 from tests.pages.app_under_test import go, press, run_now, widget
+from views.parts import ranks
 
 
 @pytest.fixture
@@ -73,3 +75,58 @@ def test_partial_results_are_drawn_and_marked(app):
     go(app, "timeline")
     assert "Partial result" in app.warning[0].value
     assert len(app.get("plotly_chart")) == 2
+
+
+@pytest.fixture
+def tenants(app):
+    widget(app.selectbox, "Preset").select("two-tenants").run()
+    return go(run_now(app), "timeline")
+
+
+def bubbles(app):
+    return [caption.value for caption in app.caption if "bubble*" in caption.value]
+
+
+def test_of_several_jobs_one_or_all_are_shown(tenants):
+    assert tenants.segmented_control(key="timeline job").options == ["All jobs", "own job", "mixture"]
+    assert [line.split(" is ")[0] for line in bubbles(tenants)] == ["The *bubble* of own job", "The *bubble* of mixture"]
+    tenants.segmented_control(key="timeline job").set_value(1).run()
+    assert not tenants.exception and len(bubbles(tenants)) == 1
+    widget(tenants.selectbox, "Ranks shown").select("Stage 1").run()
+    assert not tenants.exception
+    widget(tenants.selectbox, "Ranks shown").select("Pick ranks").run()
+    picked = tenants.multiselect[0]
+    assert min(picked.value) >= 32 and picked.format_func(48) == "rank 48 (stage 1)"
+
+
+def test_a_flow_of_another_job_is_zoomed_to_all_the_same(tenants):
+    tenants.segmented_control(key="timeline job").set_value(0).run()
+    press(tenants, "Zoom to it")
+    assert tenants.segmented_control(key="timeline job").value == "All jobs" and not tenants.exception
+
+
+def test_ranks_know_their_job_and_stage_wherever_they_are_placed():
+    scenario = fabricate.training(parallelism={"tp": 2, "pp": 2, "dp": 2, "cp": 2, "placement": "random"})
+    result = fabricate.result(scenario)
+    (job,) = ranks.jobs(result)
+    for stage, gpus in enumerate(job.stages):
+        layers = result.tasks.loc[result.tasks["rank"].isin(gpus) & (result.tasks["kind"] == "forward"), "layer"]
+        assert set(layers) == set(range(6 * stage, 6 * stage + 6 + stage))  # the last stage has the head, too
+    names = ranks.labels([job])
+    assert len(names) == 16 and names[int(job.stages[1][0])] == f"rank {job.stages[1][0]} (stage 1)"
+
+
+def test_ends_of_iterations_are_marked_per_job():
+    scenario = fabricate.training(
+        cluster={"topology": "rail-optimised", "gpus": 24, "gpus_per_node": 4}, parallelism={"tp": 4, "pp": 2, "dp": 2, "iterations": 3},
+        jobs=[{"name": "other", "model": {"name": "gpt-125m"}, "parallelism": {"tp": 4, "dp": 1}}], background=[{"times": 50}],
+    )  # fmt: skip
+    result = fabricate.result(scenario)
+    own, other, nobody = ranks.jobs(result)
+    assert (other.gpus.tolist(), nobody.name, nobody.gpus.tolist()) == ([16, 17, 18, 19], "no job", [20, 21, 22, 23])
+    words = set(ranks.marks(result, [own, other]).values())
+    assert words == {"own job iteration 1 ends", "own job iteration 2 ends", "own job iteration 3 ends", "other ends"}
+    times = sorted(ranks.marks(result, [own]))
+    ends = result.tasks[result.tasks["job"] == 0].groupby("iteration")["end_s"].max()
+    assert len(times) == 3 and all(mark >= end for mark, end in zip(times, ends, strict=True))
+    assert ranks.marks(fabricate.result(fabricate.training()), [own]) == {}

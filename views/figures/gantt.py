@@ -4,24 +4,17 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from sim.result_lanes import COMPUTE, NETWORK, bars, shares_over_time
+from sim.result_lanes import COMPUTE, NETWORK, OVERLAPPING, WAITING, bars, shares_over_time
 from views.figures import style
+from views.figures.gantt_lanes import COMPUTE_LANE, Lanes
 from views.figures.how_strip import add_how_strip
 from views.parts import palette
 from views.parts.words import show_bytes, show_count, show_share, show_time
 
-ROW_PX = 34
 PATH_ROW, PATH_LANE = -1, (-0.25, 0.25)  # the strip above all ranks
 HOW_ROW = -2  # above it, in wormhole mode: how the answer came about
 PATH_STEPS = 300  # longer critical paths are condensed in the strip
-LANES = {
-    "DP": (0.2, 0.36),
-    "embedding": (0.2, 0.36),
-    "PP": (0.02, 0.18),
-    "TP": (0.02, 0.18),
-}  # of flows: top and bottom within a row
-COMPUTE_LANE = (-0.36, 0.0)
-TRAFFIC_LANE = (-0.28, 0.28)  # runs without compute have one lane
+MARKS_NAMED = 12  # more marks of time carry no text
 THIN = 0.2  # lanes this low are underlined where others are outlined, and take a thin halo
 _FIELDS = ["lane", "kind", "rank", "start_s", "end_s", "low", "high", "count", "id", "bytes"]
 
@@ -33,13 +26,15 @@ def gantt(
     labels: dict[int, str] | None = None,
     chosen: int | None = None,
     episodes: pd.DataFrame | None = None,
+    marks: dict[float, str] | None = None,
 ) -> go.Figure:
     """One row per rank, top to bottom; above them the critical path, in colours of what it waits for, and with `episodes`
     of partitions how the network's answer came about.
 
-    A bar's customdata is the id of its flow, -1 if it is anything but one flow; `chosen` is a flow to point out.
+    A bar's customdata is the id of its flow, -1 if it is anything but one flow; `chosen` is a flow to point out; `marks` are
+    moments (in seconds) with a word on each.
     """
-    found = bars(result, ranks, window_s)
+    found, lanes = bars(result, ranks, window_s), Lanes(result.dag)
     scale, unit = style.time_unit(result.end_s)
     row_of = {rank: row for row, rank in enumerate(ranks)}
     figure = go.Figure()
@@ -48,16 +43,18 @@ def gantt(
         add_how_strip(figure, episodes, window_s, HOW_ROW, PATH_LANE[1], scale)
         names, top = ["network"] + names, HOW_ROW
     for kind in _known_first(found["kind"].unique()):
-        _add_bars(figure, found[found["kind"] == kind], kind, row_of, scale)
-    spots = _spots(found)
+        _add_bars(figure, found[found["kind"] == kind], kind, lanes, row_of, scale)
+    spots = _spots(found, lanes)
     if chosen is not None:
-        _add_chosen(figure, result.flows.iloc[chosen], spots, row_of, scale, result.end_s)
+        flow = result.flows.iloc[chosen]
+        _add_chosen(figure, flow, spots.get(flow["flow_id"], lanes.of(NETWORK, str(flow["kind"]))), row_of, scale, result.end_s)
     path = result.critical_path
-    path = path[(path["end_s"] >= window_s[0]) & (path["start_s"] <= window_s[1])]
+    path = path[(path["end_s"] >= window_s[0]) & (path["start_s"] <= window_s[1]) & (path["kind"] != WAITING)]
     if len(path):
         _add_strip(figure, path, window_s, scale)
-        _add_outlines(figure, path, spots, row_of, scale)
-    style.apply(figure, 90 + ROW_PX * len(names), x_title=f"time ({unit})")
+        _add_outlines(figure, path, spots, lanes, row_of, scale)
+    style.apply(figure, 90 + lanes.row_px * len(names), x_title=f"time ({unit})")
+    _add_marks(figure, marks or {}, window_s, scale)
     figure.update_yaxes(
         tickvals=list(range(top, len(ranks))),
         ticktext=names,
@@ -79,10 +76,6 @@ def _known_first(kinds) -> list[str]:
     )
 
 
-def _lane(lane: str, kind: str) -> tuple[float, float]:
-    return COMPUTE_LANE if lane == COMPUTE else LANES.get(kind, TRAFFIC_LANE)
-
-
 def _bars(part: pd.DataFrame, rows, lane: tuple[float, float], scale: float, **look) -> go.Bar:
     """Bars that fill their lane from `high` of its height down to `low`."""
     top, bottom = lane
@@ -95,15 +88,15 @@ def _bars(part: pd.DataFrame, rows, lane: tuple[float, float], scale: float, **l
     )  # fmt: skip
 
 
-def _add_bars(figure: go.Figure, found: pd.DataFrame, kind: str, row_of: dict[int, int], scale: float) -> None:
+def _add_bars(figure: go.Figure, found: pd.DataFrame, kind: str, lanes: Lanes, row_of: dict[int, int], scale: float) -> None:
     first = True
     for lane, part in found.groupby("lane", observed=True):
         figure.add_trace(
             _bars(
-                part, part["rank"].map(row_of), _lane(lane, kind), scale, name=kind, legendgroup=kind, showlegend=first,
+                part, part["rank"].map(row_of), lanes.of(lane, kind), scale, name=kind, legendgroup=kind, showlegend=first,
                 text=[_hover(*values) for values in part[_FIELDS].itertuples(index=False, name=None)],
                 marker=dict(
-                    color=palette.kind_colour(kind), line=dict(color="white", width=0.6 if kind == "traffic" else 0)
+                    color=palette.kind_colour(kind), line=dict(color="white", width=0.6 if kind in OVERLAPPING else 0)
                 ),
                 customdata=np.where((part["lane"] == NETWORK) & (part["count"] == 1), part["id"], -1).tolist(),
             )
@@ -122,11 +115,11 @@ def _hover(lane, kind, rank, start_s, end_s, low, high, count, id, size_bytes) -
     return f"<b>{kind}</b> on rank {rank}, {which}{when}" + (f"<br>{show_bytes(size_bytes)}" if size_bytes else "")
 
 
-def _add_chosen(figure: go.Figure, flow: pd.Series, spots: dict, row_of: dict, scale: float, run_end_s: float) -> None:
+def _add_chosen(figure: go.Figure, flow: pd.Series, spot: tuple[float, float], row_of: dict, scale: float, run_end_s: float) -> None:
     """A halo around one flow, if its sender is on show and it has started."""
     if flow["src"] not in row_of or not flow["start_s"] >= 0:
         return
-    top, bottom = spots.get(flow["flow_id"], _lane(NETWORK, str(flow["kind"])))
+    top, bottom = spot
     start = flow["start_s"] / scale
     end = (flow["start_s"] + flow["fct_s"] if flow["fct_s"] >= 0 else run_end_s) / scale
     width = 2 if bottom - top < THIN else 5
@@ -139,12 +132,12 @@ def _add_chosen(figure: go.Figure, flow: pd.Series, spots: dict, row_of: dict, s
     )  # fmt: skip
 
 
-def _spots(found: pd.DataFrame) -> dict[int, tuple[float, float]]:
+def _spots(found: pd.DataFrame, lanes: Lanes) -> dict[int, tuple[float, float]]:
     """Top and bottom, within its row, of every flow that has a bar of its own."""
     single = found[(found["lane"] == NETWORK) & (found["count"] == 1)]
     spots = {}
     for kind, flow, low, high in single[["kind", "id", "low", "high"]].itertuples(index=False, name=None):
-        top, bottom = _lane(NETWORK, kind)
+        top, bottom = lanes.of(NETWORK, kind)
         spots[flow] = bottom - high * (bottom - top), bottom - low * (bottom - top)
     return spots
 
@@ -171,10 +164,10 @@ def _add_strip(figure: go.Figure, path: pd.DataFrame, window_s, scale: float) ->
     )  # fmt: skip
 
 
-def _add_outlines(figure: go.Figure, path: pd.DataFrame, spots: dict, row_of: dict[int, int], scale: float) -> None:
+def _add_outlines(figure: go.Figure, path: pd.DataFrame, spots: dict, lanes: Lanes, row_of: dict[int, int], scale: float) -> None:
     """A box around what is on the critical path, a line under it where the lane is thin."""
     x, y = [], []
-    for rank, top, bottom, start, end in _stretches(path, spots):
+    for rank, top, bottom, start, end in _stretches(path, spots, lanes):
         if rank not in row_of:
             continue
         high, low, start, end = row_of[rank] + top, row_of[rank] + bottom, start / scale, end / scale
@@ -193,15 +186,27 @@ def _add_outlines(figure: go.Figure, path: pd.DataFrame, spots: dict, row_of: di
     )
 
 
-def _stretches(path: pd.DataFrame, spots: dict) -> list[tuple]:
+def _stretches(path: pd.DataFrame, spots: dict, lanes: Lanes) -> list[tuple]:
     """(rank, top, bottom, start_s, end_s) of the path; steps that follow each other in one lane are one."""
     found = []
     columns = ["kind", "node_kind", "id", "rank", "start_s", "end_s"]
     for kind, node_kind, id, rank, start, end in path[columns].itertuples(index=False, name=None):
         is_task = node_kind == "task"
-        lane = (rank, *(COMPUTE_LANE if is_task else spots.get(id, _lane(NETWORK, kind))))
+        lane = (rank, *(COMPUTE_LANE if is_task else spots.get(id, lanes.of(NETWORK, kind))))
         if found and found[-1][:3] == lane and start <= found[-1][4] * (1 + 1e-9):
             found[-1] = (*found[-1][:4], end)
         else:
             found.append((*lane, start, end))
     return found
+
+
+def _add_marks(figure: go.Figure, marks: dict[float, str], window_s, scale: float) -> None:
+    """A dashed line at each of some moments, with its word at the top while there is room."""
+    inside = {at: word for at, word in marks.items() if window_s[0] <= at <= window_s[1]}
+    for at, word in inside.items():
+        figure.add_vline(x=at / scale, line=dict(color=palette.MUTED, width=1, dash="dash"))
+        if len(inside) <= MARKS_NAMED:
+            figure.add_annotation(
+                x=at / scale, y=0, yref="paper", yanchor="bottom", xanchor="right", text=word, showarrow=False, textangle=-90,
+                font=dict(size=10, color=palette.TEXT), bgcolor="rgba(255,255,255,0.75)", borderpad=1,
+            )  # fmt: skip
