@@ -9,6 +9,8 @@ Stages hand `pp_comm` bytes on to the same rank of the next stage after each for
 
 Groups: without suffix, TP for forward and input gradients and DP for weight gradients; _EP: `ep` data-parallel neighbours (if ep does not
 divide dp, neighbours among all ranks of the stage); _DP_EP: ranks at the same place of those blocks. Bytes are those of the whole buffer.
+
+Where that makes more than a million tasks and messages, compute that nothing comes between is one task, named after its last part.
 """
 
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ from sim.workload.schedule import one_f_one_b
 from sim.workload.schedule.order import Op
 
 MAX_NODES = 12_000_000  # tasks and messages: about 4 GB
+MERGE_FROM = 1_000_000  # of them, from which compute without anything between is one task
 NAMES = {"ALLREDUCE": "all-reduce", "ALLGATHER": "all-gather", "REDUCESCATTER": "reduce-scatter", "ALLTOALL": "all-to-all"}
 FORWARD, INPUT, WEIGHT = range(3)  # phases of a layer
 KINDS = (TaskKind.FORWARD, TaskKind.BACKWARD, TaskKind.WEIGHT)
@@ -73,33 +76,38 @@ def split_comm(word: str, phase: int) -> tuple[str, str] | None:
 
 def build(work: SimaiWork, plan: Plan, into: Work) -> None:
     """Add the iteration to `into`; ScenarioError if it is too large."""
-    size = expected_nodes(work, plan)
+    merge = expected_nodes(work, False) > MERGE_FROM
+    size = expected_nodes(work, merge)
     if size > MAX_NODES:
         raise ScenarioError(
             f"program: this workload makes {size:,} tasks and messages; at most {MAX_NODES:,} are simulated: fewer layers, GPUs or micro-batches (ga) fit"
         )
-    _Builder(work, plan, into).run()
+    _Builder(work, plan, into, merge).run()
 
 
-def expected_nodes(work: SimaiWork, plan: Plan) -> int:
-    """Tasks and messages of an iteration, from below."""
+def expected_nodes(work: SimaiWork, merge: bool) -> int:
+    """Tasks and messages of an iteration, about."""
     groups, total = groups_of(work), 0
     for phase in (FORWARD, INPUT, WEIGHT):
-        times = 1 if phase == WEIGHT else work.ga
-        total += int((work.ns[phase] > 0).sum()) * work.gpus * work.ga
+        messages = 0
         for word in work.comm[phase]:
             found = split_comm(word, phase)
-            if found:
-                n = groups[found[1]].members.shape[1]
-                total += times * work.gpus * ((2 if found[0] == "all-reduce" else 1) * (n - 1) + (n > 1))
-    return total
+            n = groups[found[1]].members.shape[1] if found else 1
+            messages += (2 if found and found[0] == "all-reduce" else 1) * (n - 1) + (n > 1)
+        tasks = int((work.ns[phase] > 0).sum())
+        early = min(tasks, 1 + messages) if merge and phase != WEIGHT else 0 if merge else tasks
+        total += work.gpus * (early * (work.ga - 1) + tasks + messages * (1 if phase == WEIGHT else work.ga))
+    return total + 2 * work.gpus * work.ga
 
 
 class _Builder:
-    """The iteration while it grows. Node arrays are [stages, micro-batches, ranks of a stage]."""
+    """The iteration while it grows. Node arrays are [stages, micro-batches, ranks of a stage].
 
-    def __init__(self, work: SimaiWork, plan: Plan, into: Work) -> None:
-        self.work, self.plan, self.into = work, plan, into
+    `merge`: compute that nothing else comes between is one task, but in the last micro-batch.
+    """
+
+    def __init__(self, work: SimaiWork, plan: Plan, into: Work, merge: bool) -> None:
+        self.work, self.plan, self.into, self.merge = work, plan, into, merge
         self.groups = groups_of(work)
         self.ranks = np.arange(work.gpus).reshape(work.pp, work.tp * work.dp)
         self.shape = (work.pp, work.ga, work.tp * work.dp)
@@ -107,57 +115,72 @@ class _Builder:
         self.reduced: dict[int, object] = {}  # what the update of a layer waits for
 
     def run(self) -> None:
-        layers = range(len(self.work.name))
-        begin = {Op.FORWARD: self._tasks(TaskKind.WAIT, 0, -1)}
-        at = begin[Op.FORWARD]
-        for layer in layers:
-            at = self._step(at, layer, FORWARD)
-        end = {Op.FORWARD: at}
-        begin[Op.BACKWARD] = at = self._tasks(TaskKind.WAIT, 0, -1)
-        for layer in reversed(layers):
-            at = self._step(at, layer, INPUT)
-            at = self._step(at, layer, WEIGHT)
-        end[Op.BACKWARD] = at
+        """All micro-batches before the last, then the last one, whose weight gradients are communicated."""
+        ga = self.work.ga
+        parts = [self._passes(np.arange(ga - 1))] if ga > 1 else []
+        parts.append(self._passes(np.array([ga - 1])))
+        begin, end = ({op: np.concatenate([part[side][op] for part in parts], axis=1) for op in (Op.FORWARD, Op.BACKWARD)} for side in (0, 1))
         self._chain(begin, end)
         self._hand_over(end[Op.FORWARD], begin[Op.FORWARD], onward=True)
         self._hand_over(end[Op.BACKWARD], begin[Op.BACKWARD], onward=False)
         self._update(end[Op.BACKWARD])
 
-    def _tasks(self, kind: TaskKind, duration_ps: int, layer: int, batches: np.ndarray | None = None) -> np.ndarray:
-        batch = np.arange(self.work.ga) if batches is None else batches
-        shape = (self.work.pp, len(batch), self.shape[2])
+    def _passes(self, batches: np.ndarray) -> tuple[dict, dict]:
+        """Forward and backward of some micro-batches: where each begins and ends."""
+        layers = range(len(self.work.name))
+        steps = {
+            Op.FORWARD: [(layer, FORWARD) for layer in layers],
+            Op.BACKWARD: [(layer, phase) for layer in reversed(layers) for phase in (INPUT, WEIGHT)],
+        }  # fmt: skip
+        last, begin, end = batches[-1] == self.work.ga - 1, {}, {}
+        for op, order in steps.items():
+            at = begin[op] = self._tasks(TaskKind.WAIT, 0, -1, batches)
+            waiting_ps = 0
+            for layer, phase in order:
+                waiting_ps += int(self.work.ns[phase, layer]) * PS_PER_NS
+                found = self._comm(layer, phase, last)
+                if waiting_ps and (found or last or not self.merge):
+                    at, waiting_ps = self._after(at, KINDS[phase], waiting_ps, layer, batches), 0
+                if found and phase == WEIGHT:
+                    self._reduce(at, layer, *found)
+                elif found:
+                    at = self._exchange(at, layer, phase, *found, batches)
+            end[op] = self._after(at, KINDS[order[-1][1]], waiting_ps, -1, batches) if waiting_ps else at
+        return begin, end
+
+    def _tasks(self, kind: TaskKind, duration_ps: int, layer: int, batches: np.ndarray) -> np.ndarray:
+        shape = (self.work.pp, len(batches), self.shape[2])
         rank = np.broadcast_to(self.ranks[:, None, :], shape).ravel().astype(np.int32)
         size = len(rank)
-        microbatch = np.minimum(np.broadcast_to(batch[None, :, None], shape), MOST_INT16).ravel().astype(np.int16)
+        microbatch = np.minimum(np.broadcast_to(batches[None, :, None], shape), MOST_INT16).ravel().astype(np.int16)
         tasks = Tasks(
             rank, np.full(size, kind, np.int8), np.full(size, duration_ps, np.int64), np.zeros(size, np.int64),
             np.full(size, min(layer, MOST_INT16), np.int16), microbatch,
         )  # fmt: skip
         return self.into.add_tasks(tasks).reshape(shape)
 
-    def _step(self, at: np.ndarray, layer: int, phase: int) -> np.ndarray:
-        """Compute of a layer's phase, then its communication; the nodes that the next step waits for."""
-        duration_ps = int(self.work.ns[phase, layer]) * PS_PER_NS
-        if duration_ps:
-            task = self._tasks(KINDS[phase], duration_ps, layer)
-            self.into.done.add(at, task)
-            at = task
+    def _after(self, at: np.ndarray, kind: TaskKind, duration_ps: int, layer: int, batches: np.ndarray) -> np.ndarray:
+        task = self._tasks(kind, duration_ps, layer, batches)
+        self.into.done.add(at, task)
+        return task
+
+    def _comm(self, layer: int, phase: int, last: bool) -> tuple[str, str] | None:
+        """(collective, group) of a step's communication, if there is any in these micro-batches."""
         found = split_comm(self.work.comm[phase][layer], phase)
-        if found is None or self.groups[found[1]].members.shape[1] < 2:
-            return at
-        if phase == WEIGHT:
-            self._reduce(at[:, -1:], layer, *found)
-            return at
-        placed = self._collective(at, layer, phase, *found, np.arange(self.work.ga))
-        after = self._tasks(TaskKind.WAIT, 0, layer)
-        placed.finish(self.into, self._of_groups(after, self.groups[found[1]]))
+        alone = found is None or self.groups[found[1]].members.shape[1] < 2
+        return None if alone or (phase == WEIGHT and not last) else found
+
+    def _exchange(self, at: np.ndarray, layer: int, phase: int, collective: str, group: str, batches: np.ndarray) -> np.ndarray:
+        """Communication that the next step waits for."""
+        placed = self._collective(at, layer, phase, collective, group, batches)
+        after = self._tasks(TaskKind.WAIT, 0, layer, batches)
+        placed.finish(self.into, self._of_groups(after, self.groups[group]))
         return after
 
     def _reduce(self, at: np.ndarray, layer: int, collective: str, group: str) -> None:
         """Communication of weight gradients, in the last micro-batch; nothing but the update waits for it."""
         last = np.array([self.work.ga - 1])
-        ready = self._tasks(TaskKind.WAIT, 0, layer, last)
-        self.into.done.add(at, ready)
+        ready = self._after(at, TaskKind.WAIT, 0, layer, last)
         if group in self.last_in_group:
             self.last_in_group[group].finish(self.into, self._of_groups(ready, self.groups[group]))
         self.last_in_group[group] = self.reduced[layer] = self._collective(ready, layer, WEIGHT, collective, group, last)
@@ -206,8 +229,7 @@ class _Builder:
         for layer, time in enumerate(self.work.update_ns.tolist()):
             if not time:
                 continue
-            task = self._tasks(TaskKind.OPTIMIZER, time * PS_PER_NS, layer, last)
-            self.into.done.add(at, task)
+            task = self._after(at, TaskKind.OPTIMIZER, time * PS_PER_NS, layer, last)
             if layer in self.reduced:
                 found = split_comm(self.work.comm[WEIGHT][layer], WEIGHT)
                 self.reduced[layer].finish(self.into, self._of_groups(task, self.groups[found[1]]))
