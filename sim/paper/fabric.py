@@ -5,41 +5,32 @@ from dataclasses import replace
 import numpy as np
 
 from sim.case import Case
-from sim.flow_level_paths import sums_over_paths
+from sim.flow_level_paths import tails
 from sim.packet import state as memory
 from sim.packet.flows import FlowTable
 from sim.packet.state import headroom_bytes
 from sim.topology.network import Network
-from sim.units import BITS_PER_BYTE, PS_PER_S
 from sim.workload.dag import Dag
 
 OF_NODE = ("buffer_bytes", "reserve_bytes", "pool_bytes", "shift", "xoff_floor", "buffered")  # follow from all of a switch's ports
 
 
 class Fabric:
-    """Paths and rates from one fault to the next. A port that is down has rate 0."""
+    """Paths and rates from one fault to the next; a port that is down has rate 0.
 
-    def __init__(self, case: Case, table: FlowTable, capacity_bps: np.ndarray):
+    `delivered_after_ps`, `acked_after_ps`: of each flow, from its last bit at its slowest port until it is delivered, and acknowledged.
+    """
+
+    def __init__(self, case: Case, table: FlowTable, wire_bits: np.ndarray, capacity_bps: np.ndarray):
         self.case, self.table = case, table
         self.up = capacity_bps > 0
         self.network = replace(case.network, port_rate_bps=np.maximum(1, capacity_bps).astype(np.int64))
         self.whole = memory.make_state(self.network, case.settings._replace(bins=2, bin_shift=62), np.zeros(1, np.int64), 2, 2, 2)
-        self.pipe_ps = self._pipe_ps()
+        self.delivered_after_ps, self.acked_after_ps = tails(case, table, wire_bits)
         data, acks = table.data_ports.tolist(), table.ack_ports.tolist()
         self._data = data, table.data_ptr.tolist()
         self._acks = acks, table.ack_ptr.tolist()
         self._ports: dict[int, list[int]] = {}
-
-    def _pipe_ps(self) -> np.ndarray:
-        """int64[F]: from when a flow could begin to fill its slowest port until its first bit has arrived, full packets taken."""
-        table, network, settings = self.table, self.network, self.case.settings
-        if not len(table.size_bytes):
-            return np.zeros(0, np.int64)
-        wire_bits = (settings.payload_bytes + settings.header_bytes) * BITS_PER_BYTE
-        sending_ps = wire_bits * PS_PER_S / network.port_rate_bps
-        slowest = np.maximum.reduceat(sending_ps[table.data_ports], table.data_ptr[:-1])
-        stored = sums_over_paths(sending_ps, table.data_ptr, table.data_ports) - slowest
-        return sums_over_paths(network.port_delay_ps, table.data_ptr, table.data_ports) + np.rint(stored).astype(np.int64)
 
     def paths(self, f: int) -> tuple[list[int], list[int]]:
         """Ports of the data of flow `f`, and of its ACKs."""

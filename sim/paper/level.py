@@ -17,7 +17,7 @@ import numpy as np
 from sim.case import Case
 from sim.dag_play import DagPlay
 from sim.errors import RunError
-from sim.flow_level_paths import FluidFaults, ideal_fct_ps, tails, volumes
+from sim.flow_level_paths import FluidFaults, ideal_fct_ps, volumes
 from sim.packet.layout import NEVER
 from sim.paper.books import PaperBooks
 from sim.paper.carry import Carry
@@ -62,14 +62,14 @@ class PaperLevel(DagPlay):
         self._forecasts: list[tuple[int, int, int]] = []  # (ps, number, ps from): heap, entries of partitions gone included
         self._growing: dict[int, Partition] = {}
         self._held: list[int] = []  # flows without a path
+        self._gone: list[Outcome] = []  # of partitions dissolved in this instant
         self.cut_short = 0
         self.cpu_s["build"] = time.thread_time() - cpu
         self.wall_s = time.perf_counter() - wall
 
     def _take_fabric(self, table, capacity_bps: np.ndarray) -> None:
-        self.table, self.fabric = table, Fabric(self.case, table, capacity_bps)
-        delivered, acked = tails(self.case, table, self.volumes.wire_bits)
-        self._delivered_after, self._acked_after = delivered.tolist(), acked.tolist()
+        self.table, self.fabric = table, Fabric(self.case, table, self.volumes.wire_bits, capacity_bps)
+        self._delivered_after, self._acked_after = self.fabric.delivered_after_ps.tolist(), self.fabric.acked_after_ps.tolist()
         packets, acks, _, _ = self.volumes
         self._hops = (packets * np.diff(table.data_ptr) + acks * np.diff(table.ack_ptr)).tolist()
 
@@ -148,7 +148,11 @@ class PaperLevel(DagPlay):
         if self.faults.down.any():
             self._held += [f for f in flows if not self.fabric.is_whole(f)]
             flows = [f for f in flows if self.fabric.is_whole(f)]
-        return self._form(sorted(flows, key=self._order.__getitem__), left)
+        cost = self._form(sorted(flows, key=self._order.__getitem__), left)
+        for outcome in self._gone:
+            self.memo.let_go(outcome)
+        self._gone.clear()
+        return cost
 
     def _form(self, flows: list[int], left: dict[int, Partition]) -> int:
         """Make partitions of these flows, which share no port with any other; what it cost."""
@@ -193,6 +197,7 @@ class PaperLevel(DagPlay):
         self.left_bytes[partition.flows] = partition.left_bytes - sent
         if (state := outcome.state_at(passed)) is not None:
             self._carried[partition.flows], self._rate_bps[partition.flows] = state
+        self._gone.append(outcome)
         for f, done in zip(partition.flows, served.tolist(), strict=True):
             if done:
                 self._last_bit(f)
@@ -206,6 +211,16 @@ class PaperLevel(DagPlay):
         self.memo.drop_all()
         self.memo.clear()
         self._take_fabric(table, capacity_bps)
+        line_bps = self.fabric.network.port_rate_bps[table.data_ports[table.data_ptr[:-1]]]
+        np.minimum(self._rate_bps, line_bps, out=self._rate_bps)
+
+    @property
+    def end_ps(self) -> int:
+        """How far simulated time got: to the last instant, or on to where the first thing may happen that is not known yet."""
+        if self.status not in ("running", "cancelled") or self._entering:
+            return super().end_ps
+        reached = [self._next_due, self._next_forecast(), *(one.from_ps + int(one.outcome.known * SAMPLE_PS) for one in self._growing.values())]
+        return max(self.now, min(reached) - 1) if min(reached) < NEVER else self.now
 
     def bytes_left(self) -> np.ndarray:
         """float64[F]: payload that is still to be served at the end of what has been simulated."""

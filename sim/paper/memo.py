@@ -12,7 +12,7 @@ from sim.paper.match import match
 from sim.paper.outcome import Outcome
 
 MOST_BYTES = 256 << 20  # of all outcomes together; the least recently used are forgotten
-MOST_LIVE = 16  # packet simulations kept to go on with
+MOST_LIVE = 16  # packet simulations kept to go on with, beside those that somebody waits for
 
 
 class Memo:
@@ -23,13 +23,17 @@ class Memo:
         self.hits, self.misses, self.patterns = 0, 0, 0
         self._live: OrderedDict[Outcome, None] = OrderedDict()
         self._fates: OrderedDict[Outcome, int] = OrderedDict()  # with their bytes when last looked at
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._fates.clear()
         self._as_is: dict[bytes, tuple[Outcome, np.ndarray]] = {}  # by ports in order of use: equal structures have equal graphs
         self._graphs: dict[tuple, list] = {}  # by what isomorphic graphs have in common: outcomes, and how to make their graphs
+
+    def clear(self) -> None:
+        """Forget everything; what is in use stays with those who use it."""
+        for outcome in self._fates:
+            if not outcome.users:
+                outcome.release()
+        self._fates.clear()
+        self._as_is.clear()
+        self._graphs.clear()
 
     def kind(self, rate_bps: float) -> int:
         """The class of a rate."""
@@ -43,12 +47,14 @@ class Memo:
         kinds = np.array([self.kind(rate) for rate in rates_bps], np.int64)
         found, key = self._find(paths, kinds) if self._replay else (None, None)
         if found is not None:
+            found[0].users += 1
             self.hits += 1
             self._fates.move_to_end(found[0])
             return *found, True
         self.misses += 1
         self.patterns += 1
         outcome, same = make(), np.arange(len(paths))
+        outcome.users = 1
         if key is not None:
             self._fates[outcome] = 0
             self._remember(outcome, *key)
@@ -78,17 +84,30 @@ class Memo:
         cost = outcome.grow(most)
         self._live[outcome] = None
         self._live.move_to_end(outcome)
-        while len(self._live) > MOST_LIVE:
-            self._live.popitem(last=False)[0].drop()
+        if len(self._live) > MOST_LIVE:
+            idle = next((one for one in self._live if one.settled or not one.users), None)
+            if idle is not None:
+                del self._live[idle]
+                idle.drop()
         if outcome in self._fates:
             self._fates[outcome] = outcome.nbytes
             if self.nbytes > MOST_BYTES:
                 self._forget_half()
         return cost
 
+    def let_go(self, outcome: Outcome) -> None:
+        """A partition has gone whose future this was; what nobody can come to need again is released."""
+        outcome.users -= 1
+        if not outcome.users and outcome not in self._fates:
+            self._live.pop(outcome, None)
+            outcome.release()
+
     def _forget_half(self) -> None:
         while len(self._fates) > 1 and self.nbytes > MOST_BYTES // 2:
-            self._fates.popitem(last=False)
+            outcome, _ = self._fates.popitem(last=False)
+            if not outcome.users:
+                self._live.pop(outcome, None)
+                outcome.release()
         kept = self._fates.keys()
         self._as_is = {structure: found for structure, found in self._as_is.items() if found[0] in kept}
         self._graphs = {sketch: [one for one in some if one[0] in kept] for sketch, some in self._graphs.items()}

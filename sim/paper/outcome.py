@@ -8,8 +8,8 @@ from sim.units import BITS_PER_BYTE, PS_PER_S
 
 KNOT_SHARE = 0.05  # knots are so much of the time passed apart, at least a sample
 SHORT_SAMPLES = 1e-3  # a nanosecond less is no less
-SLACK_BYTES = 0.01  # what rounding may leave of a flow
-STUCK_SAMPLES = 50_000  # 50 ms in which nobody delivers anything: nobody ever will
+SLACK_BYTES = 1e-4  # what rounding may leave of a flow
+STUCK_SAMPLES, STUCK_PACKETS = 50_000, 20  # 50 ms and so many packets at the slowest port in which nobody delivers anything: nobody will
 SAMPLES_PER_S = PS_PER_S // SAMPLE_PS
 
 
@@ -34,6 +34,7 @@ class Outcome:
         self._arrays = None
         self.end_rates = np.zeros(self.flows)  # bytes a sample
         self.executed = 0  # packet-hops
+        self.users = 0  # partitions that it is the future of
 
     def grow(self, most: int) -> int:
         """Find out up to the next knot, or as far as `most` goes; what it cost (`Transient.cost`)."""
@@ -60,7 +61,7 @@ class Outcome:
         in_window = self._test.add(transient.rates_bps(), sent)
         if (sent > self._sent[-1]).any():
             self._last_progress = self.samples
-        stuck = self.samples - self._last_progress > STUCK_SAMPLES
+        stuck = self.samples - self._last_progress > STUCK_SAMPLES + STUCK_PACKETS * transient.slowest
         steady = in_window is not None and self._may_skip
         ends = transient.ends()
         enough = not (self._enough or self._endless) and bool(ends.min() <= self.samples or (sent >= self._need_bytes - SLACK_BYTES).any())
@@ -79,7 +80,7 @@ class Outcome:
     def _add_end(self, ends: np.ndarray, sent: np.ndarray) -> None:
         """A knot where the first flow is delivered, which is in the sample that ends with `sent`."""
         first, last = float(ends.min()), self._times[-1]
-        self._first_end = first
+        self._first_end = min(first, float(self.samples))
         if last < first < self.samples:
             between = self._sent[-1] + (sent - self._sent[-1]) * ((first - last) / (self.samples - last))
             self._add_knot(first, np.where(ends == first, self._need_bytes, between))
@@ -124,7 +125,15 @@ class Outcome:
     @property
     def nbytes(self) -> int:
         """Bytes that remembering it takes."""
-        return sum(part.nbytes for parts in (self._sent, self._carried, self._rates) for part in parts)
+        test = 0 if self._test is None else self._test.nbytes
+        return test + sum(part.nbytes for parts in (self._sent, self._carried, self._rates) for part in parts)
+
+    def release(self) -> None:
+        """Nobody will ask any more: keep the counts and the end rates."""
+        self.drop()
+        self.end_rates = self.end_bps() / (BITS_PER_BYTE * SAMPLES_PER_S)
+        self.settled, self._test = True, None
+        self._times, self._sent, self._carried, self._rates, self._arrays = [], [], [], [], None
 
     def _knots(self) -> tuple[np.ndarray, np.ndarray]:
         if self._arrays is None:

@@ -15,8 +15,7 @@ class RangeTest:
         self.theta, self.samples = theta, samples
         self.block = max(1, samples // BLOCKS)
         self.blocks = -(-samples // self.block)
-        self._low, self._high = np.full((2, self.blocks, flows), np.nan)
-        self._sum, self._bytes = np.zeros((2, self.blocks, flows))
+        self._past = None  # by block: lowest and highest rate, sum of the rates, bytes delivered by its end
         self._now = [np.full(flows, np.inf), np.zeros(flows), np.zeros(flows)]
         self._count = 0
 
@@ -34,14 +33,21 @@ class RangeTest:
         self._count += 1
         if self._count % self.block:
             return None
+        if self._past is None:
+            self._past = np.zeros((4, self.blocks, len(rates)))
         place = (self._count // self.block - 1) % self.blocks
-        before = self._bytes[place].copy()  # delivered when the window began, and nothing at the start
-        self._low[place], self._high[place], self._sum[place], self._bytes[place] = low, high, total, delivered_bytes
+        before = self._past[3, place].copy()  # delivered when the window began, and nothing at the start
+        self._past[:, place] = low, high, total, delivered_bytes
         low.fill(np.inf)
         high.fill(0)
         total.fill(0)
         if self._count < self.window:
             return None
-        spread = self._high.max(axis=0) - self._low.min(axis=0)
-        steady = spread * self.window < self.theta * self._sum.sum(axis=0)
+        spread = self._past[1].max(axis=0) - self._past[0].min(axis=0)
+        steady = spread * self.window < self.theta * self._past[2].sum(axis=0)
         return delivered_bytes - before if steady.all() else None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the blocks take."""
+        return 0 if self._past is None else self._past.nbytes

@@ -8,6 +8,7 @@ import numpy as np
 from sim.paper.carry import Carry
 from sim.paper.fabric import Fabric
 from sim.simulation import Simulation
+from sim.units import BITS_PER_BYTE, PS_PER_S
 
 SAMPLE_PS = 10**6  # between two samples, the published 1 us
 SAMPLE_HOPS = 300  # packet-hops that take as long as one look at the flows
@@ -33,16 +34,18 @@ class Transient(Simulation):
 
     def __init__(self, fabric: Fabric, carry: Carry, flows: list[int], carried: np.ndarray, size_bytes, cuts=(), view: View | None = None, endless=False):
         self._recipe = fabric, carry, flows, carried, size_bytes
-        self._cuts, self._cuts_due, self._to_extend = [], list(cuts), endless
+        self._cuts, self._to_do = [], list(cuts)
         self._fabric, self._carry = fabric, carry
         case, self.ports = fabric.cut_out(flows, size_bytes)
         super().__init__(case)
         self.flows, self.counted = flows, None
-        self._later = fabric.pipe_ps[flows] / SAMPLE_PS
+        self._later = fabric.delivered_after_ps[flows] / SAMPLE_PS
         self._grid = 0  # samples on the simulation's clock
         self._history = np.zeros((ceil(self._later.max() - self._later.min()) + 4, len(flows)))
         self._enter(carried)
         self.view = view or View(np.arange(len(flows)), 0.0, np.zeros(len(flows)))
+        if endless:
+            self._make_endless()
 
     def _lay_out_series(self) -> None:
         """No time series: two bins that last for ever."""
@@ -74,17 +77,15 @@ class Transient(Simulation):
     def catch_up(self, number: int, most: int) -> bool:
         """Run on to `number` samples after the episode's start, or as far as `most` goes (see `cost`); whether it got there."""
         most += self.cost
-        while self._cuts_due:
-            sample, flows, packets = self._cuts_due[0]
+        while self._to_do:
+            sample, flows, packets = self._to_do[0]
             if not self._look_until(sample, most):
                 return False
-            self._cut(flows, packets)
-            del self._cuts_due[0]
-        if self._to_extend:
-            if not self._look_until(self._seen_by(0), most):
-                return False
-            self._extend(self._slots[self.view.flows[np.isinf(self.ends())]])
-            self._to_extend = False
+            if packets is None:
+                self._extend(self._slots[flows])
+            else:
+                self._cut(flows, packets)
+            del self._to_do[0]
         self._number = number
         return self._look_until(self._seen_by(number), most)
 
@@ -118,6 +119,13 @@ class Transient(Simulation):
         flow["size_bytes"][slots] -= less * self.case.settings.payload_bytes
         self.state.g[0]["unsent_packets"] -= less.sum()
         self._cuts.append((self._grid, flows, packets))
+
+    def _make_endless(self) -> None:
+        """Let the flows of the view have ever more to send from where it begins, whatever has been cut off them there."""
+        since, mine = int(self.view.zero), self.view.flows
+        before = [cut for cut in self._to_do if cut[0] <= since]
+        later = [(sample, flows, packets, ~np.isin(flows, mine)) for sample, flows, packets in self._to_do if sample > since]
+        self._to_do = [*before, (since, mine, None), *((sample, flows[others], packets[others]) for sample, flows, packets, others in later)]
 
     def _extend(self, slots: np.ndarray) -> None:
         """Let flows have ever more to send."""
@@ -155,6 +163,13 @@ class Transient(Simulation):
         whole = np.floor(time).astype(np.int64)
         early, late = (self._history[at % len(self._history), mine] for at in (whole, np.minimum(whole + 1, self._grid)))
         return np.maximum(0.0, early + (late - early) * (time - whole) - self.view.base_bytes)
+
+    @property
+    def slowest(self) -> float:
+        """Samples that a packet takes at the slowest port."""
+        settings = self.case.settings
+        wire_bits = (settings.payload_bytes + settings.header_bytes) * BITS_PER_BYTE
+        return wire_bits * PS_PER_S / SAMPLE_PS / float(self.case.network.port_rate_bps.min())
 
     def ends(self) -> np.ndarray:
         """float64[n]: samples from the episode's start until each flow was delivered, latency left out; infinite if it is not yet."""
