@@ -84,8 +84,8 @@ def case_of(scenario: Scenario) -> Case:
     empty = int((dag.flow_bytes == 0).sum())
     if scenario.transport.pfc != "off" and is_long_haul(network).any():
         notices.append("PFC cannot keep long-haul links from losing packets: what overflows a buffer behind one is sent again")
-    if empty:
-        notices.append(f"{empty} flows have 0 bytes: they end after their path's delay and send nothing")
+    if empty and not any("of 0 bytes" in said for said in notices):
+        notices.append(f"flows of 0 bytes are done after their path's delay: {empty}")
     return Case(scenario, network, dag, table, settings, faults, notices, src, dst, key, seed)
 
 

@@ -24,12 +24,6 @@ def notices(result) -> list[str]:
     return [notice for notice in found if notice]
 
 
-def told_once(found: list[str]) -> list[str]:
-    """Of two notices on flows of 0 bytes, from the scenario and from its case, only the one that counts the flows."""
-    counted = any("flows have 0 bytes" in notice for notice in found)
-    return [notice for notice in found if not (counted and notice.startswith("flows of 0 bytes"))]
-
-
 def partial(result) -> str | None:
     """How much of a run that did not finish is missing."""
     if result.finished:

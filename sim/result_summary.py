@@ -26,6 +26,15 @@ def fct_statistics(raw) -> dict:
     }
 
 
+def simulated_hops(packet_hops: dict) -> tuple[int, int]:
+    """Of the `packet_hops` of a summary: those of the run that were simulated, and those simulated beyond it.
+
+    What is found out of a state is found out further than the run may go: another flow enters first, and it was in vain.
+    """
+    own = max(0, packet_hops["total"] - packet_hops["replayed"] - packet_hops["skipped"])
+    return own, max(0, packet_hops["executed"] - own)
+
+
 def _without_kernel(raw, interrupts: int, hops: int) -> dict:
     """What the wormhole kernel would have counted, in a run without it."""
     flow = raw.mode == "flow"

@@ -147,11 +147,14 @@ def test_only_runs_that_may_lose_packets_time_them():
     assert not case_of(scenario(SPINES, [flow()], faults=slow)).settings.has_loss
 
 
-def test_empty_flows_come_with_a_notice():
-    assert any(
-        notice.startswith("2 flows have 0 bytes")
-        for notice in case_of(scenario(SPINES, [flow(bytes=0), flow(bytes=0)])).notices
-    )
+def empty_flows_told(data):
+    return [notice for notice in case_of(data).notices if "0 bytes" in notice]
+
+
+def test_empty_flows_come_with_one_notice():
+    assert empty_flows_told(scenario(SPINES, [flow(bytes=0), flow(bytes=0)])) == ["flows of 0 bytes are done after their path's delay: 2"]
+    others = scenario(SPINES, [flow()]).replace("background", [{"pattern": "random", "flow_bytes": 0, "times": 5}])
+    assert empty_flows_told(others) == ["flows of 0 bytes are done after their path's delay: 5"]
 
 
 def test_more_packets_than_can_be_numbered_are_refused():

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from sim.result_summary import simulated_hops
 from views.figures.lane_bars import BUSIEST, MOST_ROWS, WORKED
 from views.figures.lanes import lanes
 from views.figures.partition_map import partition_map
@@ -59,7 +60,7 @@ def prepare(result, episodes) -> None:
 
 def headline(result) -> None:
     counted, hops = result.summary["partitions"], result.summary["packet_hops"]
-    simulated = hops["executed"] / max(1, hops["executed"] + hops["replayed"] + hops["skipped"])
+    simulated = simulated_hops(hops)[0] / max(1, hops["total"])
     metrics.row(
         "partitions",
         ("Partitions formed", show_count(counted["formed"]), "Sets of flows that share ports; each is simulated apart from all others"),

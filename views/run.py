@@ -2,15 +2,14 @@
 
 import streamlit as st
 
-from sim.result_dictionary import dictionary_table
-from sim.result_notices import partial, told_once
-from sim.result_writers import tables_archive
+from sim.result_notices import partial
+from sim.result_summary import simulated_hops
 from views.figures.completion import completion
 from views.figures.hops import hop_bars, parts_of
 from views.figures.style import CONFIG
-from views.parts import collective, draft, metrics, modes, page, session
+from views.parts import collective, downloads, draft, job_times, metrics, modes, page, session
 from views.parts.labels import labelled
-from views.parts.words import file_stem, fine_share, plain, plural, roughly, show_bytes, show_count, show_time
+from views.parts.words import fine_share, plain, plural, roughly, show_bytes, show_count, show_time
 
 POLL_S = 0.25
 COMPILED_NOW_S = 0.1  # a run that waited longer for the kernel says so
@@ -33,13 +32,14 @@ def main() -> None:
         return
     result = page.need_result()
     headline(result)
+    job_times.show(result)
     collective.show(result.summary)
     origin(result)
-    for notice in told_once(result.notices):
+    for notice in result.notices:
         if notice != partial(result):
             st.info(labelled(notice), icon=":material/lightbulb:")
     distribution(result)
-    download(result)
+    downloads.show(result)
 
 
 def without_result(job) -> None:
@@ -106,7 +106,7 @@ def headline(result) -> None:
         (
             (
                 "Iteration time" if result.finished else "Simulated so far",
-                show_time(result.end_s),
+                show_time(job_times.iteration_s(result)),
                 "From the start until the last task is done and the last ACK is back",
             ),
             (
@@ -162,7 +162,12 @@ def of_hops(summary: dict) -> str:
         return f"Rates of the flows worked out without packets ({show_count(hops['total'])} packet-hops left out)"
     if summary["mode"] == "packet":
         return f"{show_count(hops['executed'])} packet-hops simulated one by one"
-    return f"{show_count(hops['total'])} packet-hops accounted for, {show_count(hops['executed'])} of them simulated"
+    own, beyond = simulated_hops(hops)
+    return f"{show_count(hops['total'])} packet-hops accounted for, {show_count(own)} of them simulated{_beyond(beyond)}"
+
+
+def _beyond(hops: int) -> str:
+    return f", and {show_count(hops)} beyond the run's own to find out what a state becomes" if hops else ""
 
 
 def origin(result) -> None:
@@ -218,28 +223,6 @@ def distribution(result) -> None:
         else "Completion time over that of the same flow alone on an idle path: 1 is undisturbed, "
         "the rest is contention."
     )
-
-
-def download(result) -> None:
-    st.subheader("Take the tables with you", anchor=False)
-    st.caption(
-        "Every flow, task, port, time bin and step of the critical path, SI units, with summary and "
-        "data dictionary in one archive."
-    )
-    with st.container(horizontal=True):
-        for format in ("csv", "parquet"):
-            name = f"{file_stem(result.scenario.name)}-{format}.zip"
-            st.download_button(
-                f"Download {format.upper() if format == 'csv' else format}",
-                lambda format=format: tables_archive(result, format),
-                name,
-                "application/zip",
-                icon=":material/download:",
-                on_click="ignore",
-                key=f"download {format}",
-            )
-    with st.expander("Data dictionary", icon=":material/menu_book:"):
-        st.dataframe(dictionary_table(), hide_index=True, width="stretch")
 
 
 main()

@@ -6,10 +6,10 @@ import sys
 from sim.command.options import write_text
 from sim.result import Result
 from sim.result_collectives import overall
+from sim.result_summary import simulated_hops
 from sim.result_writers import write_tables
 from sim.units import show_bytes, show_count, show_time
 
-HOW = {"executed": "simulated", "replayed": "replayed", "skipped": "skipped"}  # packet-hops, in words
 OK, STUCK, INTERRUPTED = 0, 1, 130  # exit codes
 
 
@@ -90,8 +90,11 @@ def collective_lines(summary: dict) -> list[str]:
 def kernel_line(summary: dict) -> str:
     """How the packet-hops of a run in mode wormhole came about."""
     hops, memo, partitions = summary["packet_hops"], summary["memo"], summary["partitions"]
-    shares = ", ".join(f"{hops[name] / max(1, hops['total']):.2%} {word}" for name, word in HOW.items())
+    own, beyond = simulated_hops(hops)
+    parts = {"simulated": own, "replayed": hops["replayed"], "skipped": hops["skipped"]}
+    shares = ", ".join(f"{count / max(1, hops['total']):.2%} {word}" for word, count in parts.items())
+    more = f", {show_count(beyond)} packet-hops more simulated beyond the run's own" if beyond else ""
     return (
-        f"{shares}; {memo['patterns']:,} states known, {memo['hits']:,} of {memo['hits'] + memo['misses']:,} look-ups found; "
+        f"{shares}{more}; {memo['patterns']:,} states known, {memo['hits']:,} of {memo['hits'] + memo['misses']:,} look-ups found; "
         f"{partitions['formed']:,} partitions of up to {partitions['max_flows']:,} flows"
     )

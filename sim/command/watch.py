@@ -11,6 +11,7 @@ from tqdm import tqdm
 from sim.errors import RunError
 from sim.job import Job
 from sim.result import Result
+from sim.result_summary import simulated_hops
 from sim.warm_up import warm_up
 
 LOOK_S = 0.1
@@ -72,7 +73,10 @@ def _show(bar: tqdm, job: Job) -> None:
     if progress is not None:
         bar.bar_format = None
         bar.total, bar.n = progress.packet_hops_expected, progress.packet_hops
-        simulated = f", {progress.kernel['packet_hops']['executed'] / max(1, progress.packet_hops):.1%} simulated" if progress.kernel else ""
+        simulated = ""
+        if progress.kernel:
+            hops = progress.kernel["packet_hops"]
+            simulated = f", {simulated_hops(hops)[0] / max(1, hops['total']):.1%} simulated"
         bar.set_postfix_str(f"{progress.flows_finished}/{progress.flows_total} flows{simulated}", refresh=False)
     bar.refresh()
 

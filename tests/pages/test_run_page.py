@@ -1,12 +1,16 @@
 """Run page: from the button to progress, cancel, figures, notices, and every way a run can end."""
 
+import gzip
+import json
 from types import SimpleNamespace
 
 import pytest
 
+from sim.formats import perfetto
 from sim.preset import load_preset, to_link
 from tests.pages.app_under_test import close_the_tab, go, linked, opened, press, run_now, widget
-from views.parts import runs
+from views.parts import downloads, runs
+from views.parts.words import show_time
 
 
 def figures(app):
@@ -51,7 +55,6 @@ def test_finished_run_shows_its_headline_figures(finished):
     assert [shown[name] for name in ("Simulated", "Replayed", "Skipped", "States remembered")] == ["10 %", "50 %", "40 %", "7"]
     assert shown["Iteration time"] == "1.30 ms"
     assert not finished.warning and "16 of 16 flows finished" in " ".join(one.value for one in finished.caption)
-    assert [button.label for button in finished.get("download_button")] == ["Download CSV", "Download parquet"]
 
 
 def test_a_run_in_wormhole_mode_shows_live_where_its_packet_hops_come_from(app, scripted):
@@ -192,26 +195,37 @@ def test_other_presets_run_too(app, name):
     assert not app.exception and "Iteration time" in figures(app)
 
 
-def test_flows_of_no_bytes_are_told_once(app, scripted):
+def test_what_was_simulated_beyond_the_run_is_said_and_no_share_of_it(app, scripted):
     press(app, "Run")
     scripted.latest.end()
-    scripted.latest.result.raw.notices[:] = [
-        "flows of 0 bytes are done after their path's delay: all",
-        "16 flows have 0 bytes: they end after their path's delay and send nothing",
-    ]
+    scripted.latest.result.raw.kernel["packet_hops"] = {"total": 64_000, "executed": 74_418, "replayed": 0, "skipped": 0, "irreducible": 64_000}
     app.run()
-    assert [info.value.split(":")[0] for info in app.info] == ["16 flows have 0 bytes"]
+    assert figures(app)["Simulated"] == "100 %"
+    (line,) = [caption.value for caption in app.caption if "packet-hops accounted for" in caption.value]
+    assert "64,000 packet-hops accounted for, 64,000 of them simulated, and 10,418 beyond the run's own" in line
+    assert not any("116 %" in text.value for text in (*app.caption, *app.markdown))
 
 
-def test_a_collective_shows_its_bus_bandwidth_and_how_it_comes_about(app):
-    widget(app.selectbox, "Preset").select("all-reduce-64").run()
+def test_of_several_jobs_each_has_its_iteration_time(app):
+    widget(app.selectbox, "Preset").select("two-tenants").run()
     run_now(app)
     shown = figures(app)
-    assert shown["Algorithm"] == "ring" and shown["Bus bandwidth"].endswith("B/s") and "Algorithm bandwidth" in shown
-    assert "All-reduce of 64.0 MB" in [heading.value for heading in app.subheader]
-    (told,) = [caption.value for caption in app.caption if "bus bandwidth" in caption.value]
-    assert "2(n-1)/n = 2(64-1)/64" in told and "is no wire rate" in told and "NCCL's latency model gives 3.25 ms" in told
+    assert shown["own job"] == shown["Iteration time"] and shown["mixture"] not in ("–", shown["own job"])
+    assert not app.exception
 
 
-def test_other_runs_have_no_bus_bandwidth(finished):
-    assert "Bus bandwidth" not in figures(finished)
+def test_a_run_of_several_iterations_has_their_mean_and_their_spread(app, scripted):
+    widget(app.selectbox, "Preset").select("gpt-small-16").run()
+    app.segmented_control(key="section").set_value("Workload").run()
+    widget(app.number_input, "Iterations").set_value(3).run()
+    run_now(app)
+    summary = scripted.latest.result.summary
+    assert figures(app)["Iteration time"] == show_time(summary["iteration_s"]) and len(summary["iterations_s"]) == 3
+    assert any(caption.value.startswith("Iteration time: mean of 3 iterations, ") for caption in app.caption)
+
+
+def test_every_download_is_made_of_the_result(finished, scripted):
+    result = scripted.latest.result
+    trace = json.loads(gzip.decompress(downloads._packed(perfetto.trace(result))))
+    assert trace["traceEvents"]
+    assert [button.label for button in finished.get("download_button")] == [f"Download {name}" for name in ("CSV", "Parquet", "Perfetto trace", "HTML report")]

@@ -2,6 +2,7 @@
 
 import plotly.graph_objects as go
 
+from sim.result_summary import simulated_hops
 from views.figures import style
 from views.parts import palette
 from views.parts.words import fine_share, show_count
@@ -40,5 +41,5 @@ def hop_bars(rows: dict[str, dict[str, int]], alone: bool = False) -> go.Figure:
 
 
 def parts_of(packet_hops: dict) -> dict[str, int]:
-    """The three parts of the `packet_hops` of a summary."""
-    return {"simulated": packet_hops["executed"], "replayed": packet_hops["replayed"], "skipped": packet_hops["skipped"]}
+    """The three parts of the `packet_hops` of a summary; they add up to the total."""
+    return {"simulated": simulated_hops(packet_hops)[0], "replayed": packet_hops["replayed"], "skipped": packet_hops["skipped"]}

@@ -9,7 +9,6 @@ from plotly.offline import get_plotlyjs
 
 from sim.preset import to_toml
 from sim.result_dictionary import dictionary_table
-from sim.result_notices import told_once
 from views.figures import style
 from views.figures.completion import completion
 from views.figures.gantt import gantt
@@ -65,7 +64,7 @@ def _key_figures(result) -> str:
     summary = result.summary
     times = {name: "–" if summary[f"{name}_fct_s"] is None else show_time(summary[f"{name}_fct_s"]) for name in ("mean", "p99", "max")}
     rows = (
-        ("Iteration time" if result.finished else "Simulated so far", show_time(result.end_s)),
+        *_times(result),
         ("Flows finished", f"{show_count(summary['flows_finished'])} of {show_count(summary['flows'])}"),
         ("Mean flow completion", times["mean"]), ("99th percentile", times["p99"]), ("Slowest flow", times["max"]),
         ("ECN marks", show_count(summary["ecn_marks"])), ("PFC pauses", show_count(summary["pfc_pauses"])),
@@ -76,8 +75,17 @@ def _key_figures(result) -> str:
     return '<h2>Key figures</h2><div class="keys">' + "".join(f"<div>{escape(name)}<b>{escape(value)}</b></div>" for name, value in rows) + "</div>"
 
 
+def _times(result) -> list[tuple[str, str]]:
+    """The mean iteration of each job; how far a run got that was stopped."""
+    jobs = result.summary["jobs"]
+    if not result.finished or any(job["iteration_s"] is None for job in jobs):
+        return [("Simulated so far", show_time(result.end_s))]
+    names = ["Iteration time"] + [f"Iteration of {job['name']}" for job in jobs[1:]]
+    return [(name, show_time(job["iteration_s"])) for name, job in zip(names, jobs, strict=True)] or [("Iteration time", show_time(result.end_s))]
+
+
 def _notices(result) -> Iterator[str]:
-    said = told_once(result.notices)
+    said = result.notices
     if said:
         yield "<h2>Notices</h2><ul>" + "".join(f"<li>{escape(notice)}</li>" for notice in said) + "</ul>"
 
