@@ -4,7 +4,21 @@ import streamlit as st
 
 from sim.errors import LabError
 from sim.preset import to_toml
-from views.parts import draft, fields, keys, link, modes, page, pictures, presets, preview, session, troubles, workload
+from views.parts import (
+    draft,
+    fields,
+    keys,
+    link,
+    modes,
+    page,
+    pictures,
+    presets,
+    preview,
+    session,
+    sources,
+    troubles,
+    workload,
+)
 from views.parts.labels import labelled
 from views.parts.words import file_stem, plural, roughly, roughly_count
 
@@ -98,6 +112,8 @@ def edit(scenario, network) -> None:
     )
     if section == CLUSTER:
         fields.show(keys.CLUSTER, scenario)
+        if told := sources.of_cluster(draft.data().get("cluster", {})):
+            st.caption(told)
         with st.expander("Links and delays", icon=":material/cable:"):
             fields.show(keys.LINKS, scenario)
     elif section == WORKLOAD:

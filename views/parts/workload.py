@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from views.parts import draft, fields, keys
+from views.parts import draft, fields, keys, sources
 from views.parts.shown import has_experts
 from views.parts.words import plain, plural
 
@@ -32,6 +32,8 @@ def _choose() -> None:
 def training(prefix: str, resolved) -> None:
     """A model and how it is cut and trained: of the scenario's own job, or of the further one at `prefix`."""
     fields.show(keys.MODEL, resolved, prefix=prefix)
+    if told := sources.of_model(draft.get(f"{prefix}model") or {}):
+        st.caption(told)
     fields.show(keys.STRATEGY, resolved, prefix=prefix)
     with st.expander("Schedule and memory", icon=":material/view_timeline:"):
         fields.show(keys.SCHEDULE, resolved, prefix=prefix)
