@@ -7,6 +7,7 @@ from views.figures.heat import heat
 from views.figures.port import port
 from views.figures.style import CONFIG
 from views.parts import metrics, page
+from views.parts.job_names import of_numbers
 from views.parts.words import plural, show_bytes, show_count, show_rate, show_share, show_time
 
 TICK_S = 0.4
@@ -129,6 +130,7 @@ def choose_port(result) -> int:
 
 def detail(result, port_id: int, at_s: float) -> None:
     row = result.ports.iloc[port_id]
+    flows = result.flows.iloc[result.flows_through(port_id)].sort_values("start_s")
     st.subheader(f"Port {row['name']}", anchor=False)
     metrics.row(
         "port-figures",
@@ -140,6 +142,7 @@ def detail(result, port_id: int, at_s: float) -> None:
         ("Deepest queue", show_bytes(row["max_queue_bytes"]), None),
         ("ECN marks", show_count(row["ecn_marks"]), None),
         ("Paused by PFC", show_time(row["paused_s"]), plural(row["pauses"], "pause")),
+        *_of_others(result, flows),
     )
     st.plotly_chart(
         port(result, port_id, at_s),
@@ -151,11 +154,20 @@ def detail(result, port_id: int, at_s: float) -> None:
         "A queue above kmin gets packets marked, and senders slow down; a paused port "
         "(shaded) may not send at all and backs up the ports behind it."
     )
-    flows = result.flows.iloc[result.flows_through(port_id)].sort_values("start_s")
     with st.expander(f"{plural(len(flows), 'flow')} through this port", icon=":material/list:"):
-        st.dataframe(flows.head(MOST_FLOWS), hide_index=True, width="stretch")
+        names = of_numbers(result.scenario)
+        st.dataframe(flows.head(MOST_FLOWS).assign(job=flows["job"].map(names)), hide_index=True, width="stretch")
         if len(flows) > MOST_FLOWS:
             st.caption(f"The first {show_count(MOST_FLOWS)} by start; all are in the download of the Run page.")
+
+
+def _of_others(result, flows) -> list[tuple[str, str, str]]:
+    """The share of background in what crossed a port, where a run has any."""
+    if not result.scenario.background:
+        return []
+    sent = flows["bytes"] - flows["bytes_left"]
+    share = sent[flows["job"] < 0].sum() / max(1, sent.sum())
+    return [("Background", show_share(share), "Share of the payload through this port that is traffic of others")]
 
 
 main()

@@ -2,12 +2,18 @@
 
 import numpy as np
 
+from tests import fabricate
 from views.figures.port import active_flows, ecn_thresholds, port
+from views.parts import palette
 
 
 def trace(figure, name):
     (found,) = [one for one in figure.data if one.name == name]
     return found
+
+
+def through(result, port_id):
+    return result.flows.iloc[result.flows_through(port_id)]
 
 
 def test_curves_are_the_series_in_readable_units(incast):
@@ -36,16 +42,25 @@ def test_pauses_are_shaded_where_they_were(incast):
 
 
 def test_active_flows_are_counted_per_bin(incast, gpt):
-    assert set(active_flows(incast, 1)[:-3]) == {4} and active_flows(incast, 0).sum() == 0
-    flows = gpt.flows
+    assert set(active_flows(incast, through(incast, 1))[:-3]) == {4} and active_flows(incast, through(incast, 0)).sum() == 0
     for port_id in (41, 48):
-        through = flows.iloc[gpt.flows_through(port_id)]
+        flows = through(gpt, port_id)
         edges = gpt.series.edges_s
         slow = [
-            ((through["start_s"] < edges[bin + 1]) & (through["delivered_s"] > edges[bin])).sum()
+            ((flows["start_s"] < edges[bin + 1]) & (flows["delivered_s"] > edges[bin])).sum()
             for bin in range(gpt.series.n_bins)
         ]
-        np.testing.assert_array_equal(active_flows(gpt, port_id), slow)
+        np.testing.assert_array_equal(active_flows(gpt, flows), slow)
+
+
+def test_traffic_of_others_has_a_curve_of_its_own():
+    result = fabricate.result(fabricate.scenario(background=[{"pattern": "incast", "flow_bytes": 1000, "times": 3}]))
+    into_receiver = result.flow_path(0)[-1]
+    curve = trace(port(result, into_receiver), "of them background")
+    assert curve.line.color == palette.KINDS["background"] and max(curve.y) >= 4
+    others = result.flows[result.flows["kind"] == "background"]
+    assert len(others) == 12 and set(others["job"]) == {-1}
+    np.testing.assert_array_equal(curve.y[:-1], active_flows(result, others))
 
 
 def test_the_chosen_moment_is_marked(incast):

@@ -75,3 +75,11 @@ def test_partial_results_are_drawn_and_marked(app):
     go(app, "network")
     assert app.subheader[0].value == "Incast: 16 senders, one receiver – partial result"
     assert "Partial result" in app.warning[0].value and len(app.get("plotly_chart")) == 2
+
+
+def test_the_share_of_traffic_of_others_is_told_where_there_is_any(app):
+    widget(app.selectbox, "Preset").select("two-tenants").run()
+    go(run_now(app), "network")
+    share = next(metric.value for metric in app.metric if metric.label == "Background")
+    assert share.endswith(" %") and not app.exception
+    assert set(app.dataframe[0].value["job"]) <= {"own job", "mixture", "background 1"}

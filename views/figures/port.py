@@ -38,7 +38,12 @@ def port(result, port_id: int, at_s: float | None = None) -> go.Figure:
     paused = 100 * np.divide(
         series.paused_s[port_id], series.widths_s, out=np.zeros(series.n_bins), where=series.widths_s > 0
     )
-    _steps(figure, edges, active_flows(result, port_id), "active flows", palette.ACTIVE_FLOWS, None, 4, "%{y} flows")
+    flows = result.flows.iloc[result.flows_through(port_id)]
+    _steps(figure, edges, active_flows(result, flows), "active flows", palette.ACTIVE_FLOWS, None, 4, "%{y} flows")
+    others = flows[flows["job"] < 0]
+    if len(others):
+        colour = palette.kind_colour("background")
+        _steps(figure, edges, active_flows(result, others), "of them background", colour, palette.BACKGROUND_FILL, 4, "%{y} of background")
     style.apply(figure, HEIGHT)
     _shade_pauses(figure, edges, paused)
     for row, title in enumerate(("utilisation (%)", f"queue ({queue_unit})", "ECN marks<br>per bin", "flows"), start=1):
@@ -123,9 +128,8 @@ def _shade_pauses(figure: go.Figure, edges, paused_percent) -> None:
         )
 
 
-def active_flows(result, port_id: int) -> np.ndarray:
-    """How many flows through a port are under way at some time of each bin, int64[B]."""
-    flows = result.flows.iloc[result.flows_through(port_id)]
+def active_flows(result, flows) -> np.ndarray:
+    """How many of some flows are under way at some time of each bin, int64[B]."""
     flows = flows[flows["start_s"].notna()]
     edges = result.series.edges_s
     begun = np.searchsorted(np.sort(flows["start_s"].to_numpy()), edges[1:], side="left")

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from views.parts import metrics
+from views.parts.job_names import of_jobs
 from views.parts.words import plural, show_time
 
 MOST_JOBS = 8  # more are a table
@@ -18,7 +19,7 @@ def show(result) -> None:
     """Nothing for a run of one iteration of one job."""
     jobs = result.summary["jobs"]
     if len(jobs) > 1:
-        names = ["own job", *(job["name"] for job in jobs[1:])]
+        names = of_jobs(result.scenario)
         st.subheader("Jobs", anchor=False)
         if len(jobs) <= MOST_JOBS:
             metrics.row("jobs", *((name, _time(job["iteration_s"]), told(job)) for name, job in zip(names, jobs, strict=True)), border=True)

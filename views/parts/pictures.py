@@ -15,6 +15,7 @@ from views.figures.style import CONFIG
 from views.figures.topology import topology
 from views.parts import preview
 from views.parts.fields import spell
+from views.parts.job_names import of_jobs
 from views.parts.labels import labelled
 from views.parts.words import plural, show_bytes, show_share
 
@@ -49,7 +50,7 @@ def choose_job(scenario: Scenario) -> Scenario:
     """The scenario, or with further jobs the chosen one of them as a scenario of its own."""
     if not scenario.jobs:
         return scenario
-    names = ["own job", *(job.name for job in scenario.jobs)]
+    names = of_jobs(scenario)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("The pictures below are of")
         chosen = st.segmented_control(

@@ -11,6 +11,7 @@ from sim.units import PS_PER_S
 from sim.workload.blocks import FlowKind
 from sim.workload.jobs import jobs_of, strategy_of
 from sim.workload.placement import place
+from views.parts.job_names import NO_JOB, OWN_JOB, of_jobs
 from views.parts.words import plural
 
 MOST_ROWS = 32
@@ -21,7 +22,7 @@ KEY = "timeline ranks"
 VIEW_KEY = "timeline view"
 JOB_KEY = "timeline job"
 OVERVIEW, PATH, PICK = "A few of every stage", "On the critical path", "Pick ranks"
-ALL_JOBS, OWN_JOB, NO_JOB = "All jobs", "own job", "no job"
+ALL_JOBS = "All jobs"
 
 
 class Job(NamedTuple):
@@ -42,7 +43,7 @@ def jobs(result) -> list[Job]:
     scenario, dag = result.scenario, result.dag
     if scenario.model is None:
         return [Job(OWN_JOB, 0, [np.unique(np.concatenate([dag.flow_src, dag.task_rank]))])]
-    names = [OWN_JOB, *(job.name for job in scenario.jobs)]
+    names = of_jobs(scenario)
     found = []
     for number, (_, parallelism, first_gpu, gpus, _) in enumerate(jobs_of(scenario)):
         strategy = strategy_of(parallelism)

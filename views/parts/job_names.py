@@ -1,0 +1,14 @@
+"""What jobs, and the traffic of others, are called on the pages."""
+
+OWN_JOB, NO_JOB = "own job", "no job"
+
+
+def of_jobs(scenario) -> list[str]:
+    """The scenario's own job first, then the further ones."""
+    return [OWN_JOB, *(job.name for job in scenario.jobs)]
+
+
+def of_numbers(scenario) -> dict[int, str]:
+    """By the numbers in the column job of the tables; those below 0 are traffic of others."""
+    background = {-1 - index: f"background {index + 1}" for index in range(len(scenario.background))}
+    return {**dict(enumerate(of_jobs(scenario))), **background}
