@@ -60,6 +60,7 @@ class Parallelism(Part):
         None, description="order of forward and backward passes in the pipeline (default: 1f1b, interleaved with several virtual stages)"
     )
     virtual_stages: int = _count(1, "parts of the model that a GPU holds (interleaved)", 1000)
+    uneven_stages: bool = Field(False, description="layers need not divide evenly: the first and last stages have one less")
     recompute: Literal["none", "selective", "full"] = Field(
         "none", description="activations computed anew in the backward pass: none, those of the attention core, all"
     )

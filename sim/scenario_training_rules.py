@@ -131,8 +131,11 @@ def filled_parallelism(model: Model, cluster: Cluster, wanted: Parallelism) -> d
     fault = _tensor_fault(model, cluster, tp)
     if fault:
         raise refuse(f"tp = {tp}: {fault}")
-    if model.layers % pp:
-        raise refuse(f"pp = {pp}: must divide model.layers = {model.layers}")
+    stages = pp * wanted.virtual_stages
+    if wanted.uneven_stages and stages > model.layers:
+        raise refuse(f"pp = {pp}: pp x virtual_stages = {stages} must be at most model.layers = {model.layers}")
+    if model.layers % pp and not wanted.uneven_stages:
+        raise refuse(f"pp = {pp}: must divide model.layers = {model.layers} (or allow uneven_stages = true)")
     used = tp * pp * dp * cp
     if used > cluster.gpus or cluster.gpus % used:
         how = "more than" if used > cluster.gpus else "neither all of nor an even share of"
@@ -182,11 +185,12 @@ def _schedule(model: Model, wanted: Parallelism, batches: int) -> str:
         if pp == 1 or parts == 1:
             what = f"pp = {pp}" if pp == 1 else f"virtual_stages = {parts}"
             raise ScenarioError(f"parallelism.{what}: schedule 'interleaved' needs at least 2 of each; or use schedule = \"1f1b\"")
-        if model.layers % (pp * parts):
+        if model.layers % (pp * parts) and not wanted.uneven_stages:
             near = [n for n in divisors(model.layers // pp) if n > 1]
             works = f"virtual_stages that work: {', '.join(map(str, near))}" if near else 'use schedule = "1f1b"'
             raise ScenarioError(
-                f"parallelism.virtual_stages = {parts}: pp x virtual_stages = {pp * parts} must divide model.layers = {model.layers}; {works}"
+                f"parallelism.virtual_stages = {parts}: pp x virtual_stages = {pp * parts} must divide model.layers = {model.layers} "
+                f"(or allow uneven_stages = true); {works}"
             )
         if batches % pp:
             lower = batches // pp * pp

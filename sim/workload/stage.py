@@ -9,7 +9,7 @@ from sim.workload.passes import Maker, Pass
 from sim.workload.schedule.choose import order_of
 from sim.workload.schedule.order import Op
 from sim.workload.strategy import Strategy
-from sim.workload.transformer import Shape, stage_layers
+from sim.workload.transformer import Shape, chunk_layers, stage_layers
 
 TASKS_BY_LAYER_MAX = 4_000_000  # above, a pass is one task for all its layers (but the last backward)
 NO_LAYER = -1
@@ -81,7 +81,7 @@ class Stream:
 
 def merges_layers(shape: Shape, strategy: Strategy) -> bool:
     """Whether the layers of a pass are one task, to keep long gradient accumulation small."""
-    per_rank = 2 * strategy.micro_batches * (shape.layers // strategy.pp) * (1 + (strategy.tp > 1))
+    per_rank = 2 * strategy.micro_batches * -(-shape.layers // strategy.pp) * (1 + (strategy.tp > 1))
     return per_rank * strategy.world > TASKS_BY_LAYER_MAX and strategy.optimizer not in ("zero-2", "zero-3")
 
 
@@ -112,7 +112,7 @@ def stream(maker: Maker, stage: int, optimizer_ps: int, merge: bool, start: bool
     p, v, m = strategy.pp, strategy.chunks, strategy.micro_batches
     order = order_of(strategy.schedule, stage, p, m, v)
     layers = stage_layers(shape, p, stage, v)
-    of_chunk = [layers[chunk * len(layers) // v : (chunk + 1) * len(layers) // v] for chunk in range(v)]
+    of_chunk = [list(chunk_layers(shape, p, stage, chunk, v)) for chunk in range(v)]
     fine: dict[tuple[int, int], Pass] = {}
     for chunk in range(v):
         head = stage == p - 1 and chunk == v - 1

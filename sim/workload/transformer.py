@@ -113,10 +113,23 @@ def head_parameters(shape: Shape, tp: int, pp: int) -> int:
     return final_norm_parameters(shape) + (embedding_parameters(shape, tp) if pp > 1 or not shape.tied else 0)
 
 
+def chunk_layers(shape: Shape, pp: int, stage: int, chunk: int, chunks: int = 1) -> range:
+    """Layers of one virtual stage; with several chunks a stage has every pp-th part of the model (arXiv 2104.04473 section 2.2).
+
+    Where they do not divide, the outermost virtual stages, which embedding and head burden, have one less, the last first
+    (arXiv 2407.21783 section 3.3.2).
+    """
+    parts = pp * chunks
+    each, more = divmod(shape.layers, parts)
+    from_the_ends = [part for pair in zip(range(parts - 1, -1, -1), range(parts), strict=True) for part in pair][: parts - more]
+    sizes = [each + (part not in from_the_ends) for part in range(parts)]
+    first = sum(sizes[: chunk * pp + stage])
+    return range(first, first + sizes[chunk * pp + stage])
+
+
 def stage_layers(shape: Shape, pp: int, stage: int, chunks: int = 1) -> list[int]:
-    """Layers of a stage in the order of the model; with several chunks a stage has every pp-th part of them (arXiv 2104.04473 section 2.2)."""
-    each = shape.layers // (pp * chunks)
-    return [(chunk * pp + stage) * each + i for chunk in range(chunks) for i in range(each)]
+    """Layers of a stage in the order of the model."""
+    return [layer for chunk in range(chunks) for layer in chunk_layers(shape, pp, stage, chunk, chunks)]
 
 
 def stage_parameters(shape: Shape, tp: int, pp: int, stage: int, chunks: int = 1) -> int:

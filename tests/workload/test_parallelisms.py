@@ -11,7 +11,7 @@ from sim.workload.collect import Tally
 from sim.workload.iteration import Machine, add_iteration, iteration
 from sim.workload.placement import place
 from sim.workload.strategy import Strategy
-from sim.workload.transformer import Shape
+from sim.workload.transformer import Shape, stage_layers
 from tests.workload.tiny_player import play
 
 DENSE = Shape(8, 1024, 16, 4096, 1000, 128, kv_heads=4, gated=True, biased=False, tied=False)
@@ -32,6 +32,8 @@ CASES = [
     (DENSE, Strategy(2, 2, 2, chunks=2, schedule="interleaved", micro_batches=4, bucket_parameters=3_000_000), 8),
     (DENSE, Strategy(1, 4, 2, schedule="zb-h1", micro_batches=6), 8),
     (DENSE, Strategy(1, 4, 1, schedule="gpipe", micro_batches=3), 8),
+    (DENSE, Strategy(1, 3, 2, micro_batches=3, bucket_parameters=3_000_000), 8),
+    (DENSE, Strategy(1, 3, 2, micro_batches=3, chunks=2, schedule="interleaved"), 8),
     (DENSE, Strategy(2, 1, 4, optimizer="zero-1", bucket_parameters=5_000_000), 8),
     (DENSE, Strategy(1, 1, 4, optimizer="zero-2", micro_batches=3, bucket_parameters=9_000_000), 8),
     (DENSE, Strategy(1, 1, 4, optimizer="zero-3", micro_batches=2), 8),
@@ -165,3 +167,12 @@ def test_skewed_tokens_reach_the_same_experts_by_every_way(algorithm):
     loads = np.array([experts.loads(MIXTURE, strategy, layer, 3).reshape(2, 4).sum(axis=1) for layer in range(1, 8)]).sum(axis=0)
     into = np.bincount(dag.flow_dst[crosses] // 4, dag.flow_bytes[crosses], minlength=2)
     assert into == pytest.approx(4 * loads * 2 * experts.token_elements(MIXTURE, strategy) / 8, rel=1e-3)
+
+
+def test_uneven_stages_have_fewer_layers_at_the_ends():
+    """126 layers of Llama 3 405B on 16 stages: one less on the first and on the last (arXiv 2407.21783 section 3.3.2)."""
+    llama = Shape(126, 8, 1, 8, 8, 8)
+    assert [len(stage_layers(llama, 16, stage)) for stage in range(16)] == [7] + [8] * 14 + [7]
+    assert [len(stage_layers(DENSE, 3, stage)) for stage in range(3)] == [3, 3, 2]
+    assert [stage_layers(DENSE, 3, stage, 2) for stage in range(3)] == [[0, 4, 5], [1, 6], [2, 3, 7]]
+    assert sorted(layer for stage in range(3) for layer in stage_layers(DENSE, 3, stage, 2)) == list(range(8))
