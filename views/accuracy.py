@@ -5,13 +5,15 @@ import streamlit as st
 from sim.accuracy import speedup_cpu, worked_s
 from views.figures import compare
 from views.figures.hops import hop_bars, parts_of
+from views.figures.sensitivity import sensitivity as cells
 from views.figures.style import CONFIG
-from views.parts import comparison, level_trials, metrics, modes, page, preview, trials
+from views.parts import comparison, level_trials, metrics, modes, page, preview, sensitivity, trials
 from views.parts.palette import MODES
 from views.parts.words import fine_share, plural, roughly, show_time, times
 
 POLL_S = 0.25
 PERCENT_COLUMNS = ("mean_error", "max_error", "iteration_error", "error_bar_coverage", "simulated")
+MOST_BARS = 4  # runs whose progress is shown one by one
 LITTLE = 1.5  # a speed-up below is explained
 STATES = {"waiting": "waits for its turn", "compiling": "compiling the kernel", "building": "building", "running": "running"}
 
@@ -36,6 +38,7 @@ def main() -> None:
         cost(found)
     ablation(result)
     levels(result)
+    steadiness(result)
 
 
 def begin(result, found) -> None:
@@ -46,17 +49,26 @@ def begin(result, found) -> None:
         took = roughly(preview.estimate(result.scenario).cpu_s)
         names = " and ".join(trial.name for trial in missing)
         st.caption(f"The same scenario once more in mode {names}; packet mode takes {took}. You may look at other pages meanwhile.")
+    by_level = [] if len(level_trials.table(result)) else level_trials.runs(result)
+    grid = [] if len(sensitivity.table(result, found.get("packet"))) == sensitivity.CELLS else sensitivity.runs(result)
+    reference = [trial for trial in missing if trial.name == "packet"]
     with st.container(horizontal=True):
         if missing and st.button(f"Run {' and '.join(trial.name for trial in missing)} mode beside it", type="primary", icon=":material/play_arrow:"):
-            trials.desk().begin(result.scenario.digest(), missing)
-            st.rerun()
+            start(result, missing)
         if parts and st.button("Switch replay and skip off, one at a time", icon=":material/tune:"):
-            trials.desk().begin(result.scenario.digest(), parts)
-            st.rerun()
-        by_level = level_trials.runs(result) if comparison.levels_offered() and not len(level_trials.table(result)) else []
-        if by_level and st.button("Compare levels by controller", icon=":material/stacked_bar_chart:", help=f"{len(by_level)} runs, packet mode among them"):
-            trials.desk().begin(result.scenario.digest(), by_level)
-            st.rerun()
+            start(result, parts)
+        told = f"{len(by_level)} runs, packet mode among them"
+        if by_level and st.button("Compare levels by controller", icon=":material/stacked_bar_chart:", help=told):
+            start(result, by_level)
+        told = f"{len(grid) + len(reference)} runs: level paper with {len(grid)} pairs of θ and l" + ", after packet mode" * bool(reference)
+        if grid and st.button("Vary θ and l of the published test", icon=":material/grid_on:", help=told):
+            start(result, reference + grid)
+
+
+def start(result, runs) -> None:
+    """Run these beside the result."""
+    trials.desk().begin(result.scenario.digest(), runs)
+    st.rerun()
 
 
 @st.fragment(run_every=POLL_S)
@@ -65,17 +77,27 @@ def watch() -> None:
     desk = trials.desk()
     if not desk.busy:
         st.rerun()
-    for trial in desk.trials:
-        name = comparison.label(trial.name)
-        progress = None if trial.job is None else trial.job.progress
-        if trial.result is not None:
-            st.progress(1.0, text=f"{name}: done in {show_time(trial.result.summary['wall_s'])}")
-        elif progress is None or trial.state != "running":
-            st.progress(0.0, text=f"{name}: {STATES.get(trial.state, 'ending')} …")
-        else:
-            left = "" if progress.eta_s is None else f", {roughly(progress.eta_s)} left"
-            st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{name}: {100 * progress.fraction:.0f} %{left}")
+    done = [trial for trial in desk.trials if trial.result is not None]
+    shown = desk.trials
+    if len(shown) > MOST_BARS:
+        st.progress(len(done) / len(shown), text=f"{len(done)} of {len(shown)} runs done")
+        shown = [trial for trial in shown if trial not in done and trial.state != "failed"][:MOST_BARS]
+    for trial in shown:
+        bar(trial)
     st.button("Cancel", icon=":material/stop:", help="Stop these runs; the result they are compared with stays", on_click=desk.cancel)
+
+
+def bar(trial) -> None:
+    """How far one run is."""
+    name = comparison.label(trial.name)
+    progress = None if trial.job is None else trial.job.progress
+    if trial.result is not None:
+        st.progress(1.0, text=f"{name}: done in {show_time(trial.result.summary['wall_s'])}")
+    elif progress is None or trial.state != "running":
+        st.progress(0.0, text=f"{name}: {STATES.get(trial.state, 'ending')} …")
+    else:
+        left = "" if progress.eta_s is None else f", {roughly(progress.eta_s)} left"
+        st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{name}: {100 * progress.fraction:.0f} %{left}")
 
 
 def verdict(found) -> None:
@@ -161,12 +183,6 @@ def ablation(result) -> None:
 
 def levels(result) -> None:
     """What there is of the levels of trust, by controller."""
-    if not comparison.levels_offered():
-        st.caption(
-            "Level: exact only. Levels bounded (error bars) and paper (conflict graph with rates as key) are not offered yet, "
-            "so that there are no levels to compare."
-        )
-        return
     table = level_trials.table(result)
     if not len(table):
         return
@@ -174,13 +190,25 @@ def levels(result) -> None:
     st.plotly_chart(compare.levels(table), config=CONFIG, key="levels", alt="Mean error and speed-up of each level and controller")
     st.caption(
         f"The same traffic under each controller, at the levels that there are ({', '.join(modes.choices('level'))}): "
-        "how far completion times are off, and how many times faster than packet mode that is."
+        "how far completion times are off, and how many times faster than packet mode that is. Level paper is the published method."
     )
     shown = table.dropna(axis="columns", how="all")
     columns = {name: st.column_config.NumberColumn(name.replace("_", " "), format="percent") for name in PERCENT_COLUMNS if name in shown}
     columns["speedup"] = st.column_config.NumberColumn("speed-up", format="%.1f ×")
     st.dataframe(shown, hide_index=True, width="stretch", column_config=columns)
 
+
+def steadiness(result) -> None:
+    """What the published test makes of this scenario, by theta and l."""
+    table = sensitivity.table(result, comparison.results(result).get("packet"))
+    if not len(table):
+        return
+    st.subheader("θ and l of the published test", anchor=False)
+    st.plotly_chart(cells(table), config=CONFIG, key="sensitivity", alt="Mean error and share of packet-hops skipped for each theta and l")
+    st.caption(
+        "Level paper takes rates for steady that stay within θ over l samples: the larger θ and the smaller l, the sooner it skips, and the more it errs. "
+        "Where nothing is skipped, all error is that of its memo."
+    )
 
 
 main()

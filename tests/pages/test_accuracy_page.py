@@ -5,8 +5,11 @@ import time
 
 import pytest
 
+from sim.accuracy import fct_error
+from tests import fabricate
 from tests.pages.app_under_test import ScriptedJob, go, press, run_now
-from views.parts import modes
+from views.parts import sensitivity
+from views.parts.trials import Trial, Trials
 
 
 @pytest.fixture
@@ -110,13 +113,54 @@ def test_a_partial_result_is_not_compared(app):
     assert any("went to its end" in info.value for info in app.info)
 
 
-def test_levels_are_compared_by_controller_once_there_are_several(accuracy, monkeypatch):
-    assert any(caption.value.startswith("Level: exact only") for caption in accuracy.caption) == (len(modes.BUILT_LEVELS) == 1)
-    monkeypatch.setattr(modes, "BUILT_LEVELS", ("exact", "bounded"))
-    accuracy.run()
-    made = run_all(accuracy, "Compare levels by controller", 15)
-    assert made[:3] == [("packet", {}), ("wormhole", {"level": "exact"}), ("wormhole", {"level": "bounded"})]
+def test_levels_are_compared_by_controller(accuracy):
+    made = run_all(accuracy, "Compare levels by controller", 20)
+    assert made[:4] == [("packet", {}), *(("wormhole", {"level": level}) for level in ("exact", "bounded", "paper"))]
     table = accuracy.dataframe[0].value
     assert table["controller"].unique().tolist() == ["DCQCN", "HPCC", "TIMELY", "DCTCP", "Swift"]
-    assert table["mean_error"].max() == 0 and table["simulated"].tolist() == [0.1] * 10
+    assert table["mean_error"].max() == 0 and table["simulated"].tolist() == [0.1] * 15
     assert len(accuracy.get("plotly_chart")) == 1 and "Compare levels by controller" not in [button.label for button in accuracy.button]
+
+
+def test_theta_and_l_of_the_published_test_are_varied(accuracy):
+    made = run_all(accuracy, "Vary θ and l of the published test", 13)
+    assert made == [("packet", {}), *[("wormhole", {"level": "paper"})] * 12]
+    assert accuracy.subheader[-1].value == "θ and l of the published test"
+    assert len(accuracy.get("plotly_chart")) == 5 and "Vary θ and l of the published test" not in [button.label for button in accuracy.button]
+
+
+def test_of_a_grid_only_what_is_compared_is_kept(scripted):
+    desk = Trials()
+    desk.begin("here", [Trial("theta 0.1 100", fabricate.scenario(), {"mode": "wormhole"}, keep=sensitivity.slim)])
+    next_job(None).end()
+    wait_for(lambda: not desk.busy)
+    kept = desk.find("here", "theta 0.1 100")
+    assert not hasattr(kept, "flows") and fct_error(kept, scripted.latest.result)["max"] == 0 < kept.summary["packet_hops"]["executed"]
+
+
+def test_many_runs_are_one_bar_and_those_under_way(accuracy, scripted):
+    first = scripted.latest
+    press(accuracy, "Vary θ and l of the published test")
+    job = next_job(first)
+    job.end()
+    job = next_job(job)
+    job.run_to(0.25)
+    accuracy.run()
+    bars = [bar.proto.text for bar in accuracy.get("progress")]
+    assert bars[0] == "1 of 13 runs done" and bars[1].startswith("θ 10 %, l 100: 25 %") and len(bars) == 5
+    assert (job.scenario.simulation.paper_theta, job.scenario.simulation.paper_samples) == (0.1, 100)
+    press(accuracy, "Cancel")
+    wait_for(all_ended)
+    accuracy.run()
+    assert job.state == "cancelled" and "Vary θ and l of the published test" in [button.label for button in accuracy.button]
+
+
+def test_runs_that_fail_alike_are_one_line(accuracy, scripted):
+    last = scripted.latest
+    press(accuracy, "Vary θ and l of the published test")
+    for _ in range(13):
+        last = next_job(last)
+        last.end() if last.mode == "packet" else last.fail("level paper knows no links that lose packets")
+    wait_for(all_ended)
+    accuracy.run()
+    assert [error.value for error in accuracy.error] == ["θ 10 %, l 100 and 11 more: level paper knows no links that lose packets"]

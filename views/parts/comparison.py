@@ -1,7 +1,7 @@
 """One scenario in several modes: which runs are needed, which are there, and in words how far they are apart."""
 
 from sim.accuracy import differing, fct_error, rtt_nrmse
-from views.parts import level_trials, modes, trials
+from views.parts import level_trials, sensitivity, trials
 from views.parts.labels import labelled
 from views.parts.trials import Trial
 from views.parts.words import show_count
@@ -51,15 +51,17 @@ def results(result) -> dict:
 
 def label(name: str) -> str:
     """How a trial is called on the page."""
-    return level_trials.label(name) or LABELS[name]
+    return sensitivity.label(name) or level_trials.label(name) or LABELS[name]
 
 
 def failures(result) -> list[str]:
-    """A line for each run that failed."""
-    desk = trials.desk()
-    if desk.of != result.scenario.digest():
-        return []
-    return [f"{label(trial.name)}: {labelled(trial.job.error)}" for trial in desk.trials if trial.state == "failed"]
+    """A line for each run that failed; runs that failed alike share one."""
+    desk, alike = trials.desk(), {}
+    if desk.of == result.scenario.digest():
+        for trial in desk.trials:
+            if trial.state == "failed":
+                alike.setdefault(trial.job.error, []).append(label(trial.name))
+    return [f"{names[0]}{f' and {len(names) - 1} more' * (len(names) > 1)}: {labelled(error)}" for error, names in alike.items()]
 
 
 def differences(one, packet) -> str:
@@ -82,8 +84,3 @@ def errors_in_words(one, packet) -> dict[str, str]:
 def per_cent(share: float) -> str:
     """A relative error with two digits; only none at all is 0 %."""
     return "0 %" if share < NOTHING else f"{100 * share:.2g} %"
-
-
-def levels_offered() -> bool:
-    """Whether there is more than one level to compare."""
-    return len(modes.choices("level")) > 1

@@ -12,11 +12,12 @@ from views.parts.runs import going
 
 @dataclass(eq=False)
 class Trial:
-    """One run to be made: its name on the page and what it gives to `Job`."""
+    """One run to be made: its name on the page and what it gives to `Job`. `keep` makes of its result what is kept of it."""
 
     name: str
     scenario: Scenario
     options: dict = field(default_factory=dict)
+    keep: object | None = None
     job: object | None = None
 
     @property
@@ -57,6 +58,8 @@ class Trials:
                     trial.job.cancel()
                 trial.job.start()
                 trial.job.wait()
+                if trial.keep is not None and trial.result is not None:
+                    trial.job.result = trial.keep(trial.result)
 
     @property
     def busy(self) -> bool:
