@@ -5,7 +5,6 @@ imported module would go on running in its old form. The cache directory is ther
 after a hash of all sources of the kernel.
 """
 
-import functools
 import hashlib
 import os
 import shutil
@@ -14,24 +13,16 @@ import time
 from pathlib import Path
 
 import numba
-from numba import config, types
-from numba.core import funcdesc
-from numba.core.codegen import CPUCodeLibrary
-from numba.core.compiler import CompilerBase
-from numba.core.compiler_machinery import PassManager
-from numba.core.typed_passes import (
-    AnnotateTypes,
-    IRLegalization,
-    NativeLowering,
-    NoPythonBackend,
-    NopythonTypeInference,
-    PreLowerStripPhis,
-)
-from numba.core.typing.context import BaseContext
-from numba.core.untyped_passes import FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
+from numba import config
+
+from sim import jit_memory, jit_parts
+from sim.jit_passes import Lean
 
 KERNEL_ROOMS = (
     "jit.py",
+    "jit_memory.py",
+    "jit_parts.py",
+    "jit_passes.py",
     "rows.py",
     "congestion",
     "packet",
@@ -78,6 +69,8 @@ def _cache_directory() -> Path:
 CACHE_DIRECTORY = _cache_directory()
 config.CACHE_DIR = str(CACHE_DIRECTORY)
 COMPILED = not config.DISABLE_JIT
+jit_memory.install()
+jit_parts.install()
 
 _KERNEL = dict(nogil=True, cache=True, error_model="numpy")
 
@@ -85,130 +78,11 @@ _KERNEL = dict(nogil=True, cache=True, error_model="numpy")
 def njit(function):
     """Compile a function that may allocate arrays (routing, graph building) and calls only functions of its own file:
     numba's cache notices edits of that file by itself."""
-    return numba.njit(**_KERNEL)(function)
+    return numba.njit(**_KERNEL, pipeline_class=Lean)(function)
 
 
-def _is_part(library) -> bool:
-    return getattr(library, "is_part", False)
-
-
-def _whole_only(step):
-    """Make a step of code generation pass over parts: it is done once, on the whole they are inlined into."""
-
-    @functools.wraps(step)
-    def wrapper(library):
-        if not _is_part(library):
-            step(library)
-
-    return wrapper
-
-
-def _link_once(finalize):
-    """Link a part's own parts into the whole only, not into every part on the way."""
-
-    @functools.wraps(finalize)
-    def wrapper(library):
-        needed = library._linking_libraries
-        if _is_part(library):
-            library.needed, library._linking_libraries = needed, []
-        else:
-            library._linking_libraries = list(
-                reversed(_closure(needed))
-            )  # users first: the linker drops what nobody uses yet
-        finalize(library)
-
-    return wrapper
-
-
-def _closure(libraries) -> dict:
-    """All libraries that these need, each once, what is needed first."""
-    seen = {}
-    for library in libraries:
-        seen.update(_closure(getattr(library, "needed", ())))
-        seen[library] = None
-    return seen
-
-
-CPUCodeLibrary._optimize_final_module = _whole_only(CPUCodeLibrary._optimize_final_module)
-CPUCodeLibrary._verify_declare_only_symbols = _whole_only(CPUCodeLibrary._verify_declare_only_symbols)
-CPUCodeLibrary.finalize = _link_once(CPUCodeLibrary.finalize)
-
-
-class _Plain(CompilerBase):
-    """numba's steps without those for what kernel code does not have: closures, array expressions, literal unrolling, lifted loops."""
-
-    def define_pipelines(self):
-        steps = PassManager("plain")
-        for step in (
-            TranslateByteCode, FixupArgs, IRProcessing, ReconstructSSA, NopythonTypeInference, PreLowerStripPhis,
-            IRLegalization, AnnotateTypes, NativeLowering, NoPythonBackend,
-        ):  # fmt: skip
-            steps.add_pass(step, step.__name__)
-        steps.finalize()
-        return [steps]
-
-
-def _remember_scalars(resolve):
-    """Let the compiler work out once what an operator does with two kinds of numbers, not at every use."""
-    known = {}
-
-    @functools.wraps(resolve)
-    def wrapper(context, function, arguments, keywords):
-        scalars = not keywords and all(isinstance(kind, (types.Number, types.Boolean)) for kind in arguments)
-        if not scalars or getattr(function, "__module__", "") != "_operator":
-            return resolve(context, function, arguments, keywords)
-        key = function, tuple(arguments)
-        if key not in known:
-            known[key] = resolve(context, function, arguments, keywords)
-        return known[key]
-
-    return wrapper
-
-
-BaseContext.resolve_function_type = _remember_scalars(BaseContext.resolve_function_type)
-
-
-def _short_symbol(mangle):
-    """Name a compiled function by a digest of its argument types: records spell out all their fields."""
-
-    @functools.wraps(mangle)
-    def wrapper(name, argtypes, **tags):
-        kinds = hashlib.sha256(" ".join(map(str, argtypes)).encode()).hexdigest()[:16]
-        return mangle(f"{name}_{kinds}", (), **tags)
-
-    return wrapper
-
-
-funcdesc.default_mangler = _short_symbol(funcdesc.default_mangler)
-
-
-def _linked_only(flags):
-    """A part is never called from Python: no wrappers, no machine code of its own."""
-    flags.no_compile = True
-    flags.no_cpython_wrapper = True
-    flags.no_cfunc_wrapper = True
-    return flags
-
-
-def _as_part(dispatcher, apart=False):
-    """Let a compiled function exist only within others: inlined into them, or called there (`apart`)."""
-
-    def add_overload(compiled):
-        compiled.library.is_part = True
-        if apart:
-            functions = compiled.library._final_module.functions
-            next(f for f in functions if f.name == compiled.fndesc.llvm_func_name).add_function_attribute("noinline")
-        compiled = compiled._replace(entry_point=object())
-        dispatcher.overloads[tuple(compiled.signature.args)] = compiled
-        compiled.target_context.insert_user_function(compiled.entry_point, compiled.fndesc, [compiled.library])
-
-    compile_types = dispatcher.compile
-    dispatcher.compile = lambda arguments: compile_types(
-        tuple(map(types.unliteral, arguments))
-    )  # one part for all constants
-    dispatcher.add_overload = add_overload
-    dispatcher._compiler._customize_flags = _linked_only
-    return dispatcher
+def _part(function, **options):
+    return jit_parts.as_part(numba.njit(nogil=True, error_model="numpy", _nrt=False, pipeline_class=Lean, **options)(function))
 
 
 def kernel(function):
@@ -218,18 +92,16 @@ def kernel(function):
     """
     if not COMPILED:
         return function
-    return _as_part(
-        numba.njit(**{**_KERNEL, "cache": False}, _nrt=False, forceinline=True, pipeline_class=_Plain)(function)
-    )
+    return _part(function, forceinline=True)
 
 
 def called(function):
     """Compile a large packet-kernel function that is called from several places rather than inlined."""
     if not COMPILED:
         return function
-    return _as_part(numba.njit(**{**_KERNEL, "cache": False}, _nrt=False, forceinline=False, pipeline_class=_Plain)(function), apart=True)
+    return _part(function, forceinline=False)
 
 
 def entry(function):
     """Compile a packet-kernel function that Python calls."""
-    return numba.njit(**_KERNEL, _nrt=False)(function)
+    return numba.njit(**_KERNEL, _nrt=False, pipeline_class=Lean)(function)

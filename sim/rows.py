@@ -26,6 +26,8 @@ def _short_name(dtype) -> str:
 class Rows(types.Type):
     """Items of `dtype` one behind the other; an index is not checked and never wraps."""
 
+    is_fixed = True
+
     def __init__(self, dtype):
         self.dtype = dtype
         super().__init__(name=f"Rows{_short_name(dtype)}")
@@ -76,6 +78,8 @@ class Bundle(types.Type):
     The compiler may rely on that and read them once; so whoever makes a bundle hands it to a function that is
     called, and does not use it itself.
     """
+
+    is_fixed = True
 
     def __init__(self, fields, dtypes):
         self.members = {

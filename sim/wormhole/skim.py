@@ -106,7 +106,11 @@ def skim_state(r, at, to):
 @entry
 def skim(r):
     """Read every state that `r.ask` lists, the patterns one behind the other into `r.out`."""
-    r = bundle_of(r)
+    _skim(bundle_of(r))
+
+
+@called
+def _skim(r):
     to = int64(0)
     for j in range(r.scratch[1]):
         A = r.ask[j]

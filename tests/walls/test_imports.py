@@ -28,7 +28,7 @@ FLOORS = (
     ("__main__",),
 )
 SAME_FLOOR = {("critical_path", "workload")}  # the path through a graph needs the graph
-FAMILIES = ("scenario", "result", "flow_level", "published")  # sim/result_tables.py belongs to the room of sim/result.py
+FAMILIES = ("jit", "scenario", "result", "flow_level", "published")  # sim/result_tables.py belongs to the room of sim/result.py
 LIBRARIES = {
     "numba": {"jit", "rows"},
     "pandas": {"result", "formats", "command"},
