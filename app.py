@@ -7,6 +7,7 @@ st.logo("views/logo.svg", size="large")
 st.navigation(
     [
         st.Page("views/build.py", title="Build", icon=":material/tune:", default=True),
+        st.Page("views/import_files.py", title="Import", icon=":material/upload_file:"),
         st.Page("views/run.py", title="Run", icon=":material/play_arrow:"),
         st.Page("views/timeline.py", title="Timeline", icon=":material/view_timeline:"),
         st.Page("views/network.py", title="Network", icon=":material/hub:"),

@@ -8,8 +8,9 @@ from views.parts import draft
 from views.parts.labels import labelled
 
 PARAMETER = "scenario"
-PAGES = ("build", "run", "timeline", "network", "partitions", "patterns", "accuracy")  # last part of a page's address
+PAGES = ("build", "import_files", "run", "timeline", "network", "partitions", "patterns", "accuracy", "validation")  # last part of a page's address
 MAX_LINK_CHARACTERS = 7000  # browsers and proxies cut URLs from 8 kB on
+MAX_TEXT = 300_000  # characters of imported work or of a graph: whatever packs them, they are not tried for a link
 
 
 def sync() -> None:
@@ -29,13 +30,21 @@ def write() -> None:
     scenario = draft.scenario_or_none()
     if scenario is None:
         return
-    link = to_link(scenario)
-    if len(link) > MAX_LINK_CHARACTERS:
+    link = _short(scenario)
+    if link is None:
         st.query_params.pop(PARAMETER, None)
         st.session_state["link_written"] = None
     elif st.query_params.get(PARAMETER) != link:
         st.query_params[PARAMETER] = link
         st.session_state["link_written"] = link
+
+
+def _short(scenario) -> str | None:
+    """The scenario as text of a link, None if it is too long for one."""
+    if len(scenario.cluster.graph or "") > MAX_TEXT or (scenario.program is not None and len(scenario.program.work) > MAX_TEXT):
+        return None
+    link = to_link(scenario)
+    return link if len(link) <= MAX_LINK_CHARACTERS else None
 
 
 def show_problem() -> None:
@@ -50,8 +59,8 @@ def show_problem() -> None:
 
 def address(scenario) -> str | None:
     """The full link that restores a scenario, None if it is too long for one."""
-    link = to_link(scenario)
-    if len(link) > MAX_LINK_CHARACTERS:
+    link = _short(scenario)
+    if link is None:
         return None
     page = (st.context.url or "").split("?")[0].rstrip("/")
     root, _, last = page.rpartition("/")

@@ -14,6 +14,7 @@ COMPACT = """<style>
 </style>"""
 PAGES = {
     "build": "views/build.py",
+    "import": "views/import_files.py",
     "run": "views/run.py",
     "timeline": "views/timeline.py",
     "network": "views/network.py",
