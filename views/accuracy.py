@@ -194,8 +194,8 @@ def levels(result) -> None:
     )
     shown = table.dropna(axis="columns", how="all")
     columns = {name: st.column_config.NumberColumn(name.replace("_", " "), format="percent") for name in PERCENT_COLUMNS if name in shown}
-    columns["speedup"] = st.column_config.NumberColumn("speed-up", format="%.1f ×")
-    st.dataframe(shown, hide_index=True, width="stretch", column_config=columns)
+    columns["speedup"] = st.column_config.NumberColumn("speed-up", format="%.2f ×")
+    st.dataframe(shown, hide_index=True, width="stretch", height="content", column_config=columns)
 
 
 def steadiness(result) -> None:

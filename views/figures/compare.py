@@ -6,9 +6,10 @@ import plotly.graph_objects as go
 from views.figures import style
 from views.figures.completion import decimated_distribution
 from views.parts import palette
-from views.parts.words import show_time, times
+from views.parts.words import off, show_time, times
 
 POINTS = 3000  # of a scatter; the extremes of the error are always kept
+SPREAD, PAD = 30, 0.06  # from this ratio on axes are logarithmic; room around the marks on others
 PAIR_PX = 360  # height of charts that stand side by side
 SYMBOLS = {"wormhole": "circle-open", "flow": "x-thin", "packet": "circle"}
 LABELS = {"wormhole": "wormhole", "flow": "flow level", "packet": "packet"}
@@ -25,7 +26,8 @@ def scatter(packet_s: np.ndarray, others_s: dict[str, np.ndarray]) -> go.Figure:
     figure = go.Figure()
     low = min(packet_s[done].min(), *(values[done].min() for values in others_s.values())) / scale
     high = max(packet_s[done].max(), *(values[done].max() for values in others_s.values())) / scale
-    low, high = low / 1.15, high * 1.15
+    wide = high > SPREAD * low
+    low, high = (low / 1.15, high * 1.15) if wide else (low - PAD * (high - low or high), high + PAD * (high - low or high))
     figure.add_trace(
         go.Scatter(x=[low, high], y=[low, high], mode="lines", name="equal", hoverinfo="skip", line=dict(color=palette.MUTED, width=1, dash="dot"))
     )
@@ -44,7 +46,7 @@ def scatter(packet_s: np.ndarray, others_s: dict[str, np.ndarray]) -> go.Figure:
             )
         )  # fmt: skip
     style.apply(figure, PAIR_PX, x_title=f"completion time in packet mode ({unit})", y_title=f"in the other mode ({unit})")
-    if high / low > 30:
+    if wide:
         ticks = style.log_ticks(low, high)
         for update in (figure.update_xaxes, figure.update_yaxes):
             update(type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], range=[np.log10(low), np.log10(high)])
@@ -71,12 +73,12 @@ def errors(packet_s: np.ndarray, others_s: dict[str, np.ndarray]) -> go.Figure:
         done = np.isfinite(packet_s) & np.isfinite(values) & (packet_s > 0)
         if not done.any():
             continue
-        off = 100 * np.abs(values[done] / packet_s[done] - 1)
-        largest = max(largest, off.max())
-        x, share = decimated_distribution(off)
+        error = np.abs(values[done] / packet_s[done] - 1)
+        largest = max(largest, 100 * error.max())
+        x, share = decimated_distribution(100 * error)
         figure.add_trace(
             go.Scatter(
-                x=np.concatenate([[0.0], x]), y=100 * np.concatenate([[0.0], share]), name=f"{LABELS[mode]} (mean {off.mean():.3g} %)", mode="lines",
+                x=np.concatenate([[0.0], x]), y=100 * np.concatenate([[0.0], share]), name=f"{LABELS[mode]} (mean {off(error.mean())})", mode="lines",
                 line=dict(color=palette.MODES[mode], width=2.4, shape="hv"),
                 hovertemplate=f"%{{y:.0f}} % of flows are off by at most %{{x:.3g}} % in mode {LABELS[mode]}<extra></extra>",
             )
@@ -118,12 +120,12 @@ def levels(table) -> go.Figure:
         figure.add_trace(
             go.Bar(
                 orientation="h", y=part["controller"], x=100 * part["mean_error"], name=f"level {level}", marker_color=palette.LEVELS.get(level, palette.MUTED),
-                text=[f"{100 * error:.2g} %, speed-up {times(gain)}" for error, gain in zip(part["mean_error"], part["speedup"], strict=True)],
+                text=[f"{off(error)}, speed-up {times(gain)}" for error, gain in zip(part["mean_error"], part["speedup"], strict=True)],
                 textposition="outside", cliponaxis=False, hovertemplate=f"%{{y}}, level {level}: %{{text}}<extra></extra>",
             )
         )  # fmt: skip
     style.apply(figure, 110 + 26 * len(table), x_title="mean error of completion times (%)")
     figure.update_layout(barmode="group", bargap=0.25, legend_traceorder="normal")
     figure.update_xaxes(range=[0, 1.35 * max(0.5, 100 * table["mean_error"].max())])
-    figure.update_yaxes(categoryorder="array", categoryarray=controllers[::-1], showgrid=False)
+    figure.update_yaxes(categoryorder="array", categoryarray=controllers, autorange="reversed", showgrid=False)
     return figure

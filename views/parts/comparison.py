@@ -4,12 +4,12 @@ from sim.accuracy import differing, fct_error, rtt_nrmse
 from views.parts import level_trials, sensitivity, trials
 from views.parts.labels import labelled
 from views.parts.trials import Trial
-from views.parts.words import show_count
+from views.parts.words import off, show_count
 
 LABELS = {"wormhole": "Wormhole", "packet": "Packet", "flow": "Flow level", "replay": "Replay only", "skip": "Skip only"}
 SWITCHES = {"replay": {"replay": True, "skip": False}, "skip": {"replay": False, "skip": True}}
 ORDER = ("packet", "wormhole", "flow")
-NOTHING = 5e-15  # a relative error that is the rounding of a quotient
+TELLING = 1e-5  # below, the sign of an error says nothing
 THINGS = {  # arrays of `sim.accuracy.COMPARED` in words
     "start_ps": "starts of flows and tasks",
     "end_ps": "ends of flows and tasks",
@@ -74,13 +74,8 @@ def errors_in_words(one, packet) -> dict[str, str]:
     error, nrmse = fct_error(one, packet), rtt_nrmse(one, packet)
     whole = one.end_s / packet.end_s - 1 if packet.end_s > 0 else 0.0
     return {
-        "mean": "–" if error is None else per_cent(error["mean"]),
-        "worst": "–" if error is None else per_cent(error["max"]),
+        "mean": "–" if error is None else off(error["mean"]),
+        "worst": "–" if error is None else off(error["max"]),
         "round_trip": "–" if nrmse is None else f"{nrmse:.2g}",
-        "iteration": "0 %" if abs(whole) < NOTHING else f"{100 * whole:+.2g} %".replace("-", "−"),
+        "iteration": off(abs(whole)) if abs(whole) < TELLING else f"{100 * whole:+.2g} %".replace("-", "−"),
     }
-
-
-def per_cent(share: float) -> str:
-    """A relative error with two digits; only none at all is 0 %."""
-    return "0 %" if share < NOTHING else f"{100 * share:.2g} %"

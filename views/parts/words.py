@@ -6,7 +6,7 @@ from sim import units
 from sim.units import show_bytes, show_rate
 
 __all__ = [
-    "file_stem", "fine_share", "plain", "plural", "roughly", "roughly_count",
+    "file_stem", "fine_share", "off", "plain", "plural", "roughly", "roughly_count",
     "show_bytes", "show_count", "show_rate", "show_share", "show_time", "times", "told",
 ]  # fmt: skip
 EXACT_BELOW = 10_000_000  # longer counts do not fit a tile, and nobody reads their last digits
@@ -43,9 +43,16 @@ def fine_share(share: float) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def off(share: float) -> str:
+    """A relative error: "0 %", "under 0.001 %", "0.52 %", "120 %"; what is there is never written as nothing."""
+    if share < 5e-15:  # the rounding of a quotient
+        return "0 %"
+    return "under 0.001 %" if share < 1e-5 else f"{float(f'{100 * share:.2g}'):g} %"
+
+
 def times(ratio: float) -> str:
-    """A speed-up: "224 ×", "2.4 ×"."""
-    return f"{ratio:,.0f} ×" if ratio >= 10 else f"{ratio:.1f} ×"
+    """A speed-up: "224 ×", "2.4 ×", "0.04 ×"."""
+    return f"{ratio:,.0f} ×" if ratio >= 10 else f"{ratio:.{1 if ratio >= 0.1 else 2}f} ×"
 
 
 def _micro(text: str) -> str:
