@@ -42,7 +42,8 @@ def make_simulation(
     replay, skip
         Whether mode wormhole plays known outcomes back, and skips exactly periodic stretches.
     memo
-        What earlier runs in mode wormhole have learnt: the path of a database, a store, or None or "none" to begin with nothing.
+        What earlier runs in mode wormhole have learnt: the path of a database, "user" for the one in the user's cache directory, a
+        store, or None or "none" to begin with nothing.
         What this run learns is added by `keep()`. Only level exact has a use for it.
     """
     refuse_unknown(mode, level)
@@ -53,5 +54,5 @@ def make_simulation(
     if level == "paper":
         return PaperLevel(work, replay=replay, skip=skip)
     if isinstance(memo, str):
-        memo = None if memo == "none" else Database(memo)
+        memo = None if memo == "none" else Database(None if memo == "user" else memo)
     return WormholeSimulation(work, replay=replay, skip=skip, memo=memo, level=level)

@@ -4,7 +4,9 @@ import pytest
 
 from sim.errors import RunError
 from sim.modes import LEVELS, MODES, make_simulation
+from sim.preset import load_preset
 from sim.scenario import Simulation
+from sim.wormhole import database
 from tests.packet.lab import scenario
 
 GIVEN = scenario([(0, 2, 100, 1000), (2, 1, 100, 1000)], [(0, 1, 10_000)])
@@ -61,3 +63,16 @@ def test_a_clock_of_nanoseconds_is_run_by_packets_and_says_so():
     assert wormhole.raw.acked_ps.tolist() == packet.raw.acked_ps.tolist()
     assert any("Every packet was simulated" in notice for notice in wormhole.notices)
     assert len(wormhole.episodes) == len(wormhole.partitions) == len(wormhole.patterns) == 0
+
+
+def test_the_memo_of_the_user_lies_in_the_cache_directory(monkeypatch, tmp_path):
+    monkeypatch.setattr(database, "default_path", lambda: tmp_path / "memo.sqlite")
+    executed = []
+    for _ in range(2):
+        run = make_simulation(load_preset("gpt-small-16"), "wormhole", memo="user")
+        while not run.advance(10_000_000):
+            pass
+        run.keep()
+        executed.append(run.result().summary["packet_hops"]["executed"])
+    assert executed[0] > 0 == executed[1]
+    assert (tmp_path / "memo.sqlite").exists()

@@ -76,7 +76,11 @@ def add_run_options(parser: Parser, modes: tuple[str, ...] = tuple(MODES), defau
     parser.add_argument(
         "--threads", type=whole("--threads", 1, 4096), metavar="N", help="threads to use at most; results do not depend on it"
     )
-    parser.add_argument("--memo", metavar="PATH", help="mode wormhole: database of what runs have learnt, to begin with and to add to; none if not given")
+    parser.add_argument(
+        "--memo",
+        metavar="PATH",
+        help="mode wormhole: database of what runs have learnt, to begin with and to add to; user: the one in the user's cache; none if not given",
+    )
     parser.add_argument("--json", metavar="OUT", help="write the summary as JSON; - for standard output")
     parser.add_argument("--tables", metavar="DIR", help="write every table as CSV, with the data dictionary")
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from sim.modes import BUILT_LEVELS
 from sim.scenario import Simulation
-from views.parts import draft
+from views.parts import draft, session
 from views.parts.fields import Field, describe
 
 NAMES = {"wormhole": "Wormhole", "packet": "Packet", "flow": "Flow level"}
@@ -33,9 +33,20 @@ def choose(place: str, action=None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         mode = _control("mode", NAMES, place)
         level = _control("level", LEVELS, place) if mode == "wormhole" else None
+        if place == "run" and mode == "wormhole" and level == "exact":
+            _remember()
         if action is not None:
             action()
         st.caption(MEANING[mode] + (f" {LEVEL_MEANING[level]}" if level else ""))
+
+
+def _remember() -> None:
+    key = f"{draft.WIDGET}remember"
+    st.session_state[key] = session.remembers()
+    st.toggle(
+        "Remember", key=key, on_change=lambda: st.session_state.update({session.REMEMBER: st.session_state[key]}),
+        help="Begin with what earlier runs have learnt, and add what this one learns: the same answer, sooner. Kept in the user's cache directory.",
+    )  # fmt: skip
 
 
 def _control(name: str, spelled: dict[str, str], place: str) -> str:

@@ -69,9 +69,17 @@ def compilation():
     return jobs.warm_up()
 
 
+REMEMBER = "remember what runs have learnt"
+
+
+def remembers() -> bool:
+    """Whether runs begin with what earlier ones of this user have learnt, and add to it."""
+    return st.session_state.get(REMEMBER, False)
+
+
 def start_run(scenario: Scenario) -> None:
     """Run a scenario in its own thread; this session's run that is still going is cancelled."""
-    job = jobs.Job(scenario)
+    job = jobs.Job(scenario, memo="user" if remembers() else None)
     desk().take(job)
     runs().put(job, desk())
     job.start()
