@@ -31,8 +31,8 @@ class Model(Part):
     biased: bool | None = Field(None, description="biases and LayerNorm, as GPT; else none and RMSNorm, as Llama (default: true)")
     tied_embeddings: bool | None = Field(None, description="the logits use the word embedding (default: true)")
     experts: int | None = _count(None, "routed experts in a layer (0: dense)", 100_000, 0)
-    top_k: int | None = _count(None, "experts that a token visits (default: 2)", 1000)
-    expert_ffn: int | None = _count(None, "inner size of an expert (default: ffn_hidden)", 10_000_000)
+    top_k: int | None = _count(None, "experts that a token visits (default: 2)", 1000, 0)
+    expert_ffn: int | None = _count(None, "inner size of an expert (default: ffn_hidden)", 10_000_000, 0)
     shared_experts: int | None = _count(None, "experts that every token visits (default: 0)", 1000, 0)
     dense_layers: int | None = _count(None, "first layers that have an MLP in place of experts (default: 0)", 10_000, 0)
     latent: tuple[int, int, int, int, int] | None = Field(

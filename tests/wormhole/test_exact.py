@@ -48,7 +48,7 @@ def test_any_scenario_equals_packet_mode(data, switches, large):
 
 SMALL_PRESETS = (
     "incast-16", "incast-16-hpcc", "gpt-small-16", "gpt-small-16-slow-link", "fat-tree-ring", "leaf-spine-oversubscribed",
-    "link-failure", "parallel-links",
+    "link-failure", "parallel-links", "straggler", "lossy-link", "pfc-storm", "all-reduce-64",
 )  # fmt: skip
 
 
