@@ -1,11 +1,12 @@
 """Seconds of one training step in closed form: the slowest stage's micro-batches, the pipeline's bubble, gradients, optimizer."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sim.published_jobs import Job
 from sim.published_layer import Seconds, head, layer
 from sim.published_rates import SEND_S, Rates, rates
-from sim.workload.memory import memory_per_gpu
+from sim.workload.memory import stage_memory
 from sim.workload.strategy import Strategy
 from sim.workload.timing import OPTIMIZER_BYTES_PER_PARAMETER
 from sim.workload.transformer import (
@@ -17,6 +18,7 @@ from sim.workload.transformer import (
 )
 
 MICRO_BATCHES_TRIED = (1, 2, 4, 8)  # where a row gives none: the fastest that fits, as arXiv 2104.04473 section 3.4 advises
+JOBS_KEPT = 256  # while one of them is fitted
 GATHERS_OF_ZERO_3 = 3  # weights for the forward, the recomputed forward and the backward pass (arXiv 1910.02054 section 7.2.2)
 
 
@@ -58,6 +60,7 @@ def step(job: Job, efficiency: float, bf16_efficiency: float) -> Step:
     return min((_step(job.with_micro_batch(size), reached) for size in _micro_batches(job)), key=lambda found: found.seconds)
 
 
+@lru_cache(maxsize=JOBS_KEPT)
 def _micro_batches(job: Job) -> list[int]:
     per_replica = job.global_batch // job.dp
     whole = [size for size in MICRO_BATCHES_TRIED if per_replica % size == 0]
@@ -65,14 +68,14 @@ def _micro_batches(job: Job) -> list[int]:
 
 
 def fits(job: Job) -> bool:
-    """Whether the job fits the memory of its GPU, by the bytes of `sim.workload.memory`."""
+    """Whether the first and the last stage of the job fit the memory of its GPU, by the bytes of `sim.workload.memory`."""
     whole = job.shape.layers % (job.pp * job.chunks) == 0
     strategy = Strategy(
         tp=job.tp, pp=job.pp, dp=job.dp, cp=job.cp, ep=min(job.ep, job.dp), chunks=job.chunks if whole else 1,
         schedule="interleaved" if job.chunks > 1 and whole else "1f1b", sequence_parallel=job.sequence_parallel, recompute=job.recompute,
         micro_batch=job.micro_batch, micro_batches=job.micro_batches, optimizer=job.stack.optimizer,
     )  # fmt: skip
-    return max(row.total for row in memory_per_gpu(job.shape, strategy)) <= job.gpu.memory_bytes
+    return all(stage_memory(job.shape, strategy, stage).total <= job.gpu.memory_bytes for stage in {0, job.pp - 1})
 
 
 def _step(job: Job, reached: Rates) -> Step:

@@ -70,7 +70,7 @@ def memory_per_gpu(shape: Shape, strategy: Strategy) -> tuple[MemoryRow, ...]:
     States: bytes per parameter as in `STATES`, d = cp x dp, for routed experts cp x dp/ep. Activations: layers of the stage x
     passes in flight x `layer_bytes`, and on the last stage those of the head for one micro-batch.
     """
-    return tuple(_row(shape, strategy, stage) for stage in range(strategy.pp))
+    return tuple(stage_memory(shape, strategy, stage) for stage in range(strategy.pp))
 
 
 def state_bytes(parameters: int, optimizer: str, shards: int) -> tuple[int, int, int]:
@@ -93,7 +93,8 @@ def _layer(shape: Shape, strategy: Strategy, experts: bool, recompute: str | Non
     return layer_bytes(shape, strategy.micro_batch, strategy.tp, strategy.cp, how, strategy.sequence_parallel, experts)
 
 
-def _row(shape: Shape, strategy: Strategy, stage: int) -> MemoryRow:
+def stage_memory(shape: Shape, strategy: Strategy, stage: int) -> MemoryRow:
+    """Bytes on a GPU of one pipeline stage."""
     common = stage_parameters(shape, strategy.tp, strategy.pp, stage, strategy.chunks)
     experts = stage_expert_parameters(shape, strategy.tp, strategy.pp, strategy.ep, stage, strategy.chunks)
     states = zip(
