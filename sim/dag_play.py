@@ -94,6 +94,9 @@ class DagPlay:
             if what == BEGIN:
                 self._begin(node, now)
                 continue
+            if what == ACKED and (later := self._acked_later(node - tasks)) is not None:
+                heapq.heappush(due, (later, code))
+                continue
             ptr, successors = self._done
             if what == ACKED:
                 ptr, successors = self._after_ack
@@ -108,6 +111,10 @@ class DagPlay:
                 if self._waiting[after] == 0:
                     self._begin(after, now)
         return events
+
+    def _acked_later(self, f: int) -> int | None:
+        """When to look again for the last ACK of flow `f`, if it is not back by now as was expected."""
+        return None
 
     def _begin(self, node: int, now: int) -> None:
         """Node `node` waits for nothing more: start it, or wait for its start time."""

@@ -3,8 +3,8 @@
 The published method (Long et al., NSDI 2026): on a miss the partition's packets are simulated until its rates pass the range test;
 from then on, and on a hit, it moves at once to the next change, a flow that enters or completes or a fault. What the paper leaves
 open is decided here so. A transient is simulated as far as somebody needs it, whatever the sizes of flows, for the key knows none.
-Latency is not part of it: a flow counts as served when its last bit has passed its bottleneck, and its last ACK comes back over
-empty ports. Where flows leave a partition whose
+Latency is not part of it: a flow counts as served when its last bit has passed its bottleneck; its last ACK comes back over empty
+ports, unless its packets go on being simulated. Where flows leave a partition whose
 packets are being simulated, these go on; where flows enter, or after a hit, the rates and what controllers remember are kept, and what
 was queued is sent again. Rates within about theta of each other are equal in the key.
 """
@@ -62,6 +62,7 @@ class PaperLevel(DagPlay):
         self._forecasts: list[tuple[int, int, int]] = []  # (ps, number, ps from): heap, entries of partitions gone included
         self._growing: dict[int, Partition] = {}
         self._held: list[int] = []  # flows without a path
+        self._acks: dict[int, tuple[Transient, int, int]] = {}  # flows served: where their ACKs are simulated, as which, its time 0
         self._gone: list[Outcome] = []  # of partitions dissolved in this instant
         self.cut_short = 0
         self.cpu_s["build"] = time.thread_time() - cpu
@@ -198,11 +199,25 @@ class PaperLevel(DagPlay):
         if (state := outcome.state_at(passed)) is not None:
             self._carried[partition.flows], self._rate_bps[partition.flows] = state
         self._gone.append(outcome)
-        for f, done in zip(partition.flows, served.tolist(), strict=True):
-            if done:
-                self._last_bit(f)
-            else:
+        for i, (f, done) in enumerate(zip(partition.flows, served.tolist(), strict=True)):
+            if not done:
                 left[f] = partition
+                continue
+            self._last_bit(f)
+            if not partition.hit and outcome.transient is not None and passed <= outcome.length:
+                view = outcome.transient.view
+                self._acks[f] = outcome.transient, int(view.flows[i]), partition.from_ps - round(view.zero * SAMPLE_PS)
+
+    def _acked_later(self, f: int) -> int | None:
+        """Where the packets of a flow that has been served go on being simulated, its last ACK is back when it is there."""
+        if f not in self._acks:
+            return None
+        transient, place, origin_ps = self._acks[f]
+        at = origin_ps + transient.acked_ps(place)
+        if at > self.now:
+            return at
+        del self._acks[f]
+        return None
 
     def _apply_faults(self) -> None:
         """New paths and rates; what was known of the old ones is forgotten."""

@@ -91,6 +91,7 @@ class Outcome:
         self._sent.append(sent)
         self._carried.append(self.transient.carried())
         self._rates.append(self.transient.rates_bps())
+        self.transient.tell()
         self._arrays = None
 
     def drop(self) -> None:

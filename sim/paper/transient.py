@@ -39,6 +39,7 @@ class Transient(Simulation):
         case, self.ports = fabric.cut_out(flows, size_bytes)
         super().__init__(case)
         self.flows, self.counted = flows, None
+        self.told_ps = 0  # up to where on the simulation's clock others may know what happened
         self._later = fabric.delivered_after_ps[flows] / SAMPLE_PS
         self._grid = 0  # samples on the simulation's clock
         self._history = np.zeros((ceil(self._later.max() - self._later.min()) + 4, len(flows)))
@@ -163,6 +164,15 @@ class Transient(Simulation):
         whole = np.floor(time).astype(np.int64)
         early, late = (self._history[at % len(self._history), mine] for at in (whole, np.minimum(whole + 1, self._grid)))
         return np.maximum(0.0, early + (late - early) * (time - whole) - self.view.base_bytes)
+
+    def tell(self) -> None:
+        """Others may know what has happened up to the present sample."""
+        self.told_ps = self._seen_by(self._number) * SAMPLE_PS
+
+    def acked_ps(self, place: int) -> int:
+        """When the last ACK of the simulation's flow `place` came back on its clock; if that is not known yet, how far it is."""
+        acked_ps = int(self.plan.flow["acked"][place])
+        return acked_ps if 0 <= acked_ps < self.told_ps else self.told_ps
 
     @property
     def slowest(self) -> float:

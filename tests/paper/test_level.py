@@ -49,6 +49,14 @@ def test_what_is_never_found_in_the_memo_is_exact(control):
     assert ours == pytest.approx(packet, rel=1e-6)
 
 
+def test_acks_wait_in_queues_as_long_as_their_packets_are_simulated():
+    links = [(host, 4, 100, 1000) for host in range(4)]
+    flows = [(0, 2, 300_000), (1, 2, 300_000), (2, 0, 100_000), (1, 0, 250_000), (3, 0, 350_000)]
+    given = scenario(links, flows, hosts=4)
+    ours, packet = paper(given).result().raw, Simulation(given).run().raw
+    assert ours.acked_ps.tolist() == packet.acked_ps.tolist() and (packet.acked_ps - packet.end_ps).max() > 20 * US
+
+
 def test_two_flows_share_a_port_at_half_its_rate():
     flows, test = [(0, 2, 20_000_000), (1, 2, 40_000_000)], {"paper_theta": 0.5, "paper_samples": 100}
     long = scenario(STAR, flows, hosts=3, window="bdp", simulation=test)
