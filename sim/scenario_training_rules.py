@@ -55,16 +55,19 @@ def filled_model(model: Model) -> dict:
     if heads % shape["kv_heads"]:
         near = _nearest(heads, shape["kv_heads"])
         raise ScenarioError(f"model.kv_heads = {shape['kv_heads']}: must divide model.heads = {heads}; the nearest is {near}")
-    shape.update(_experts(shape))
+    shape.update(_experts(model, shape))
     return shape
 
 
-def _experts(shape: dict) -> dict:
+OF_EXPERTS = ("top_k", "expert_ffn", "shared_experts", "dense_layers")
+
+
+def _experts(model: Model, shape: dict) -> dict:
     if not shape["experts"]:
-        given = next((key for key in ("top_k", "expert_ffn", "shared_experts", "dense_layers") if shape[key]), None)
+        given = next((key for key in OF_EXPERTS if getattr(model, key)), None)
         if given:
             raise ScenarioError(f"model.{given} = {shape[given]}: needs model.experts, the number of routed experts in a layer, like experts = 8")
-        return {"top_k": 0, "expert_ffn": 0}
+        return dict.fromkeys(OF_EXPERTS, 0)
     top_k = shape["top_k"] or min(2, shape["experts"])
     if top_k > shape["experts"]:
         raise ScenarioError(f"model.top_k = {top_k}: must be at most model.experts = {shape['experts']}; the nearest is {shape['experts']}")

@@ -269,3 +269,9 @@ def test_errors_are_never_pydantics(gpt):
     ):
         with pytest.raises(LabError):
             Scenario.from_data(data)
+
+
+def test_a_mixture_without_its_experts_is_dense(gpt):
+    dense = gpt.replace_all({"model.name": "mixtral-8x7b", "model.experts": 0}).model
+    assert (dense.experts, dense.top_k, dense.expert_ffn, dense.ffn_hidden) == (0, 0, 0, 14336)
+    assert "model.top_k = 2: needs model.experts" in refusal(gpt, model__top_k=2)
