@@ -66,6 +66,17 @@ def test_a_job_runs_any_mode(mode):
     assert (job.progress.kernel is None) == (mode != "wormhole")
 
 
+def test_level_paper_is_run_and_cancelled_like_any_other():
+    job = ended(Job(load_preset("gpt-small-16"), level="paper", memo="none"))
+    assert (job.state, job.error, job.result.summary["level"]) == ("finished", None, "paper") and job.progress.kernel["memo"]["hits"] > 0
+    job = Job(load_preset("incast-16").replace("traffic.flow_bytes", 500_000_000), level="paper")
+    job.start()
+    while job.progress is None or job.progress.fraction == 0:
+        assert not job.wait(0.01)
+    job.cancel()
+    assert job.wait(20) and job.state == "cancelled" and 0 < job.result.summary["bytes_left"] < 8e9
+
+
 def test_progress_of_the_wormhole_kernel_says_how_hops_came_about():
     job = ended(Job(load_preset("gpt-small-16")))
     kernel, hops = job.progress.kernel, job.progress.kernel["packet_hops"]

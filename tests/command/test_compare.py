@@ -55,6 +55,14 @@ def test_switches_and_a_memo_reach_the_kernel(sim, tmp_path):
         assert found["identical"] and (found["wormhole"]["packet_hops"]["executed"] > 0) == executed
 
 
+def test_level_paper_differs_and_that_is_no_failure(sim):
+    done = sim("compare", "gpt-small-16", "--level", "paper", "--json", "-")
+    found = done.json()
+    assert done.code == 0 and set(found) >= KEYS and not found["identical"] and found["error_bar_coverage"] is None
+    hops = found["wormhole"]["packet_hops"]
+    assert found["wormhole"]["level"] == "paper" and hops["executed"] < 0.1 * hops["total"] and 0 < found["fct_error"]["mean"] < 0.01
+
+
 def test_a_difference_at_level_exact_is_a_failure(sim, monkeypatch):
     def one_differs(**results):
         return {**usual(**results), "identical": False, "differing": {"acked_ps": 1}}
