@@ -86,16 +86,10 @@ def run_bar(scenario, problem: str | None) -> None:
 
 
 def compilation() -> None:
-    """While the kernel is being compiled, say so; look again every second."""
-    st.fragment(_compilation, run_every=1.0 if session.compilation().state == "compiling" else None)()
-
-
-def _compilation() -> None:
+    """Whether the kernel is being compiled. It is not polled: a fragment that reruns by itself makes number fields forget what they hold."""
     kernel = session.compilation()
     if kernel.state == "compiling":
-        st.caption(
-            f":material/build: Compiling the kernel in the background (first run only): {kernel.seconds:.0f} s so far."
-        )
+        st.caption(":material/build: Compiling the kernel in the background, once on this machine; a run may be started meanwhile.")
     elif kernel.state == "failed":
         st.caption(f":material/error: {kernel.error}")
 

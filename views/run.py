@@ -167,7 +167,12 @@ def of_hops(summary: dict) -> str:
 
 
 def _beyond(hops: int) -> str:
-    return f", and {show_count(hops)} beyond the run's own to find out what a state becomes" if hops else ""
+    return f" (and {show_count(hops)} more beyond the run's own)" if hops else ""
+
+
+def beyond_in_words(hops: int) -> str:
+    """Why more may be simulated than a run has."""
+    return f"; {show_count(hops)} more to find out what states become, in vain because another flow came or went before" if hops else ""
 
 
 def origin(result) -> None:
@@ -177,11 +182,11 @@ def origin(result) -> None:
     if summary["mode"] != "wormhole" or not hops["total"]:
         return
     st.subheader("Where the answer came from", anchor=False)
-    parts, exact = parts_of(hops), summary["level"] == "exact"
+    parts, exact, beyond = parts_of(hops), summary["level"] == "exact", simulated_hops(hops)[1]
     total, steady = max(1, sum(parts.values())), " to the bit" if exact else ", or are steady on average"
     metrics.row(
         "origin",
-        ("Simulated", fine_share(parts["simulated"] / total), f"{show_count(parts['simulated'])} packet-hops, one by one"),
+        ("Simulated", fine_share(parts["simulated"] / total), f"{show_count(parts['simulated'])} packet-hops, one by one" + beyond_in_words(beyond)),
         ("Replayed", fine_share(parts["replayed"] / total), f"{show_count(parts['replayed'])} packet-hops: a state that was met before has the same future"),
         ("Skipped", fine_share(parts["skipped"] / total), f"{show_count(parts['skipped'])} packet-hops of stretches that repeat{steady}"),
         ("States remembered", show_count(memo["patterns"]), f"Met again {plural(memo['hits'], 'time')}, {show_bytes(memo['bytes'])} of memory"),

@@ -35,8 +35,7 @@ def main() -> None:
         f"What the critical path, the chain of steps that decides the end, went into: {parts}. "
         f"Only shortening these makes the {'run' if result.scenario.jobs else 'iteration'} shorter."
     )
-    for job in jobs:
-        explain_bubble(result, job, named=len(jobs) > 1)
+    explain_bubble(result, jobs)
     shown, labels = ranks.choose(result, jobs)
     window = stretch.choose(result, WINDOW)
     episodes = records.table(result, "episodes")
@@ -58,25 +57,35 @@ def main() -> None:
     close_look(result)
 
 
-def explain_bubble(result, job: ranks.Job, named: bool) -> None:
-    """What a pipeline bubble is, and its size against the formula of its schedule."""
-    p = job.parallelism
-    if p is None or p.pp == 1:
+def explain_bubble(result, jobs: list[ranks.Job]) -> None:
+    """What a pipeline bubble is, and its size against the formula of each job's schedule."""
+    piped = [job for job in jobs if job.parallelism is not None and job.parallelism.pp > 1]
+    if not piped:
         return
-    formula = bubble_of(p.schedule, p.pp, p.micro_batches, p.virtual_stages, p.recompute)
-    virtual = f", v = {p.virtual_stages} virtual stages each" if p.virtual_stages > 1 else ""
+    named = len(jobs) > 1
+    sizes = "; ".join((f"{plain(job.name)}: " if named else "") + bubble_in_words(job.parallelism) for job in piped)
     text = (
-        f"The *bubble*{f' of {plain(job.name)}' if named else ''} is the time in which stages of the pipeline stand idle, because the first "
-        f"micro-batch has not yet reached them or the last has left them: with {spell(p.schedule)} {formula.formula} = {formula.numbers} = "
-        f"{show_share(formula.share)} of the work of one stage, with p = {plural(p.pp, 'stage')}{virtual} and "
-        f"m = {plural(p.micro_batches, 'micro-batch', 'micro-batches')} ({formula.source})."
+        "The *bubble* is the time in which stages of the pipeline stand idle, because the first micro-batch has not yet reached them or the "
+        f"last has left them{': ' if named else ', '}{sizes}."
     )
+    p = piped[0].parallelism
     tasks = result.tasks[result.tasks["kind"].isin(WORK)]
     work = (tasks["end_s"] - tasks["start_s"]).sum() / p.gpus
     if result.finished and work > 0 and not result.scenario.jobs:
         bubble = result.path_shares_s.get("bubble", 0.0)
-        text += f" In this run it is {show_time(bubble)} beside {show_time(work)} of work, {show_share(bubble / work)}."
+        text += f" In this run it is {show_time(bubble)} beside {show_time(work)} of work, {show_share(bubble / work)}"
+        text += ", waiting for slower GPUs included." if result.scenario.stragglers or p.compute_jitter else "."
     st.caption(text)
+
+
+def bubble_in_words(p) -> str:
+    """The formula of a schedule with a strategy's numbers in it."""
+    found = bubble_of(p.schedule, p.pp, p.micro_batches, p.virtual_stages, p.recompute)
+    virtual = f", v = {p.virtual_stages} virtual stages each" if p.virtual_stages > 1 else ""
+    return (
+        f"with {spell(p.schedule)} {found.formula} = {found.numbers} = {show_share(found.share)} of the work of one stage, "
+        f"with p = {plural(p.pp, 'stage')}{virtual} and m = {plural(p.micro_batches, 'micro-batch', 'micro-batches')} ({found.source})"
+    )
 
 
 def prepare(result) -> None:

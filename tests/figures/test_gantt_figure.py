@@ -49,6 +49,11 @@ def test_rows_are_named_after_ranks_below_the_critical_path(gpt):
     assert figure.layout.xaxis.title.text == "time (ms)"
 
 
+def test_long_names_take_two_lines(gpt):
+    figure = gantt(gpt, [0], (0.0, gpt.end_s), {0: "rank 0 (mixture, stage 0)"})
+    assert list(figure.layout.yaxis.ticktext)[1] == "rank 0<br>(mixture, stage 0)"
+
+
 def test_the_strip_shows_the_whole_path_and_outlines_only_ranks_on_show(gpt):
     figure = gantt(gpt, [0], (0.0, gpt.end_s))
     (strip,) = [trace for trace in figure.data if trace.type == "bar" and set(trace.y) == {-1.0}]

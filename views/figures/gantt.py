@@ -14,6 +14,7 @@ from views.parts.words import show_bytes, show_count, show_share, show_time
 PATH_ROW, PATH_LANE = -1, (-0.25, 0.25)  # the strip above all ranks
 HOW_ROW = -2  # above it, in wormhole mode: how the answer came about
 PATH_STEPS = 300  # longer critical paths are condensed in the strip
+LONG_NAME = 20  # characters
 MARKS_NAMED = 12  # more marks of time carry no text
 THIN = 0.2  # lanes this low are underlined where others are outlined, and take a thin halo
 _FIELDS = ["lane", "kind", "rank", "start_s", "end_s", "low", "high", "count", "id", "bytes"]
@@ -38,7 +39,7 @@ def gantt(
     scale, unit = style.time_unit(result.end_s)
     row_of = {rank: row for row, rank in enumerate(ranks)}
     figure = go.Figure()
-    names, top = ["critical path"] + [(labels or {}).get(rank, f"rank {rank}") for rank in ranks], PATH_ROW
+    names, top = ["critical path"] + [_folded((labels or {}).get(rank, f"rank {rank}")) for rank in ranks], PATH_ROW
     if episodes is not None:
         add_how_strip(figure, episodes, window_s, HOW_ROW, PATH_LANE[1], scale)
         names, top = ["network"] + names, HOW_ROW
@@ -68,6 +69,11 @@ def gantt(
     )
     figure.update_traces(unselected=dict(marker=dict(opacity=1)), selector=dict(type="bar"))
     return figure
+
+
+def _folded(name: str) -> str:
+    """A long name on two lines: it leaves room for the chart on a phone."""
+    return name.replace(" (", "<br>(") if len(name) > LONG_NAME else name
 
 
 def _known_first(kinds) -> list[str]:
