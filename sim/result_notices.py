@@ -15,6 +15,7 @@ def notices(result) -> list[str]:
     """What a reader should know about this result beyond its numbers."""
     found = [
         partial(result),
+        _shares_of_hpcc(result),
         _quiet_controller(result),
         _timed_tensor(result),
         _local_only(result),
@@ -33,6 +34,18 @@ def partial(result) -> str | None:
     return (
         f"Partial result ({result.status}): the run stopped after {show_time(result.end_s)} of the iteration with "
         f"{left:,} of {summary['flows']:,} flows unfinished and {show_bytes(summary['bytes_left'])} still to deliver."
+    )
+
+
+def _shares_of_hpcc(result) -> str | None:
+    """At level bounded what is promised of HPCC is less than of others."""
+    raw = result.raw
+    bounded = raw.fct_err_ps is not None and raw.fct_err_ps.any()
+    if not bounded or result.scenario.transport.congestion_control != "hpcc":
+        return None
+    return (
+        "Level bounded with HPCC: of flows that share a bottleneck the last completion is good to 0.3 %, but the shares of single flows "
+        "are not promised, for they wander longer than any window: see their error bars."
     )
 
 

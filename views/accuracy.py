@@ -190,7 +190,8 @@ def levels(result) -> None:
     st.plotly_chart(compare.levels(table), config=CONFIG, key="levels", alt="Mean error and speed-up of each level and controller")
     st.caption(
         f"The same traffic under each controller, at the levels that there are ({', '.join(modes.choices('level'))}): "
-        "how far completion times are off, and how many times faster than packet mode that is. Level paper is the published method."
+        "how far completion times are off, and how many times faster than packet mode that is. Level paper is the published method. Level bounded "
+        "promises of HPCC only the last completion at a shared bottleneck: the shares of its flows wander longer than any window."
     )
     shown = table.dropna(axis="columns", how="all")
     columns = {name: st.column_config.NumberColumn(name.replace("_", " "), format="percent") for name in PERCENT_COLUMNS if name in shown}

@@ -20,6 +20,8 @@ SHARED_PS = (
     (dcqcn.NUMBER, int64(8_000_000_000), 0.01, 0.7, 1.5),
     (timely.NUMBER, int64(8_000_000_000), 0.02, 0.6, 1.5),
     (dctcp.NUMBER, int64(10_000_000_000), 0.01, 0.1, 3.0),
+    (hpcc.NUMBER, int64(3_000_000_000), 0.01, 0.9, 6.0),
+    (hpcc_fixed.NUMBER, int64(3_000_000_000), 0.01, 0.9, 6.0),
 )
 ALONE_LIMIT = 0.02  # every flow's confidence interval where nobody is disturbed
 DRIFT_LIMIT = 0.02  # of what is acknowledged: sent beyond it
@@ -202,7 +204,7 @@ def is_steady(s, w, last):
             limit = row[2]
             p.fit_prior = row[3]
             p.fit_doubt = row[4]
-    if not enough or drift > DRIFT_LIMIT or (not marked and g.controller != timely.NUMBER):
+    if not enough or drift > DRIFT_LIMIT or not (marked or adapts or g.controller == timely.NUMBER):
         return False
     if spread(s, w, -1, last) > limit or abs(trend(s, w, -1, last)) > TREND_SHARE * limit:
         return False
