@@ -14,6 +14,7 @@ TINY = {
     "cluster": {"topology": "rail-optimised", "gpus": 8, "gpus_per_node": 2, "spines": 2},
     "model": {"layers": 2, "hidden": 16, "heads": 2, "vocabulary": 256, "sequence": 16},
     "parallelism": {"tp": 1, "pp": 2, "dp": 4},
+    "background": [{"pattern": "all-to-all", "flow_bytes": 100_000}],  # crosses every spine, also the one that fails
     "faults": [
         {"kind": "link-down", "a": "leaf0", "b": "spine0", "at_us": 1},
         {"kind": "link-up", "a": "leaf0", "b": "spine0", "at_us": 5},
