@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from sim import result_notices, result_partitions, result_summary, result_tables
+from sim import result_lineage, result_notices, result_partitions, result_summary, result_tables
 from sim.critical_path import critical_path, shares
 from sim.result_series import PortSeries
 from sim.transport import NEVER_MARKS, marking_thresholds
@@ -107,7 +107,7 @@ class Result:
     @cached_property
     def partitions(self) -> pd.DataFrame:
         """One row per partition."""
-        return result_partitions.partitions_table(self.raw)
+        return result_lineage.with_lineage(result_partitions.partitions_table(self.raw), self.raw)
 
     @cached_property
     def patterns(self) -> pd.DataFrame:

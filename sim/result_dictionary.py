@@ -88,6 +88,8 @@ COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
         "max_flows": ("count", "most flows at one time"),
         "max_ports": ("count", "most ports at one time that their data and ACKs queue in"),
         "episodes": ("count", "episodes that it lived through"),
+        "came_from": ("word", "partitions that it came from by a merge or a split, their numbers in a row; missing if not known"),
+        "went_into": ("word", "partitions that it went into by a merge or a split, as far as they are listed; missing if not known"),
     },
     "patterns": {
         "pattern_id": ("index", "pattern: which flows cross which ports in which order, and what kinds of ports"),

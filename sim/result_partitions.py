@@ -80,9 +80,8 @@ def incidence(raw, flows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _shared(result, ports: np.ndarray) -> np.ndarray:
+def shared_ports(network, transport, ports: np.ndarray) -> np.ndarray:
     """What flows share that cross these ports, as in the kernel: the port; its link under PFC; its switch's buffer if that is shared."""
-    network, transport = result.network, result.scenario.transport
     shared = ports if transport.pfc == "off" else ports & ~1
     if transport.pfc == "fixed":
         return shared
@@ -106,7 +105,7 @@ def partitions_at(result, time_s: float) -> list[ActivePartition]:
         return j
 
     first: dict[int, int] = {}
-    for j, what in zip(member.tolist(), _shared(result, port).tolist(), strict=True):
+    for j, what in zip(member.tolist(), shared_ports(result.network, result.scenario.transport, port).tolist(), strict=True):
         a, b = find(j), find(first.setdefault(what, j))
         root[max(a, b)] = min(a, b)
     group = np.array([find(j) for j in range(len(flows))], np.int64)

@@ -20,7 +20,7 @@ def test_tables_are_the_records_in_seconds_and_words():
     assert skipped.sum() == 1 and episodes["skipped_from_s"].notna().equals(skipped)
     assert episodes["skipped_s"].sum() == pytest.approx(records.episodes["skipped_ps"].sum() / 1e12)
     assert result.partitions.to_dict("records") == [
-        {"partition_id": 0, "start_s": 0.0, "end_s": result.end_s, "max_flows": 1, "max_ports": 4, "episodes": len(episodes)}
+        {"partition_id": 0, "start_s": 0.0, "end_s": result.end_s, "max_flows": 1, "max_ports": 4, "episodes": len(episodes), "came_from": "", "went_into": ""}
     ]
     (pattern,) = result.patterns.to_dict("records")
     assert pattern["mean_length_s"] == pytest.approx(result.end_s / len(episodes))
