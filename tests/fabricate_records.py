@@ -61,6 +61,7 @@ def add_to(result) -> None:
     raw.level, raw.kernel = "exact", kernel(raw.counters["packet_hops"])
     result.episodes = episodes(lanes=2, each=2, length_s=result.end_s / 2)
     result.partitions = result.episodes.groupby("partition_id", as_index=False).agg(start_s=("start_s", "min"), end_s=("end_s", "max"))
+    result.partitions = result.partitions.assign(came_from="", went_into="")
     result.patterns = patterns(16)
     raw.records = records(16)
 

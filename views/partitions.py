@@ -5,6 +5,7 @@ import streamlit as st
 
 from sim.result_summary import simulated_hops
 from views.figures.lane_bars import BUSIEST, MOST_ROWS, WORKED
+from views.figures.lane_links import told, ways_of
 from views.figures.lanes import lanes
 from views.figures.partition_map import partition_map
 from views.figures.style import CONFIG, time_unit
@@ -27,9 +28,8 @@ def main() -> None:
         st.caption(f":material/info: {labelled(notice)} That rest is one lane: the network was not divided there.")
     shown_s = window.choose(result, WINDOW)
     order = st.session_state.get(ORDER, BUSIEST)
-    figure, shown, total = lanes(
-        episodes, shown_s, result.end_s, st.session_state[CHOSEN], st.session_state[MOMENT], order
-    )
+    ways = ways_of(result.partitions)
+    figure, shown, total = lanes(episodes, shown_s, result.end_s, st.session_state[CHOSEN], st.session_state[MOMENT], order, ways)
     st.plotly_chart(
         figure, config=CONFIG, key="lanes", on_select=_clicked, selection_mode="points",
         alt="Partitions over time, coloured by simulated, replayed and skipped",
@@ -38,11 +38,17 @@ def main() -> None:
     few = f" The {shown} of {plural(total, 'lane')} with most simulated are shown." if shown < total and order == WORKED else few
     st.caption(
         "One lane per set of flows that share ports, directly or through others; a white tick begins another one, where sets merged, split "
-        f"or ended. Only the dark stretches were simulated packet by packet.{few} Drag to zoom, click a lane to see its ports below."
+        f"or ended.{_about_ways(ways)} Only the dark stretches were simulated packet by packet.{few} Drag to zoom, click a lane to see its ports below."
     )
     if total > MOST_ROWS:
         st.segmented_control("Lanes shown", (BUSIEST, WORKED), default=BUSIEST, required=True, key=ORDER, persist_state="session")
-    at_the_moment(result)
+    at_the_moment(result, ways)
+
+
+def _about_ways(ways) -> str:
+    if not ways.known:
+        return " Which of them came from which cannot be told of this run."
+    return " A thin line leads from a set to each one that it went into." if ways.went_into else ""
 
 
 def prepare(result, episodes) -> None:
@@ -80,7 +86,7 @@ def _clicked() -> None:
             return
 
 
-def at_the_moment(result) -> None:
+def at_the_moment(result, ways) -> None:
     """The network at one time, with the chosen partition's ports."""
     st.subheader("At one moment", anchor=False)
     moment = choose_moment(result)
@@ -106,9 +112,10 @@ def at_the_moment(result) -> None:
         partition_map(result.network, own.ports, np.unique(np.concatenate(others)) if others else np.zeros(0, int)),
         config=CONFIG, key="map", alt="Network with the ports of the chosen partition",
     )  # fmt: skip
+    others = f" It {' and '.join(told(ways, own.partition_id))}." if told(ways, own.partition_id) else ""
     st.caption(
         f"At {show_time(moment)}: the ports that data and ACKs of the chosen partition queue in. "
-        "What happens elsewhere cannot reach it before a flow begins or ends, so it is simulated alone."
+        f"What happens elsewhere cannot reach it before a flow begins or ends, so it is simulated alone.{others}"
     )
     flows = result.flows.iloc[own.flows]
     with st.expander(f"{plural(len(flows), 'flow')} of this partition, {show_bytes(flows['bytes'].sum())}", icon=":material/list:"):

@@ -1,11 +1,13 @@
 """Lanes of partitions: every interval at its time in its colour, packed into few rows, never too many shapes."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests import fabricate_records
 from views.figures.lane_bars import BUSIEST, COLUMNS, MOST_BARS, MOST_ROWS, WORKED, intervals, lane_bars, packed_rows
-from views.figures.lanes import lanes
+from views.figures.lane_links import MOST_NAMED, links, told, ways_of
+from views.figures.lanes import LANE, lanes
 from views.parts import palette
 
 WINDOW = (0.0, 4e-5)
@@ -24,7 +26,8 @@ def test_rows_are_the_lowest_free_ones_and_nothing_overlaps():
 
 
 def test_bars_of_one_lane_stay_in_one_row_though_its_partitions_follow_each_other():
-    bars, total = lane_bars(fabricate_records.episodes(), WINDOW)
+    bars, placed, total = lane_bars(fabricate_records.episodes(), WINDOW)
+    assert placed.to_dict() == {0: 0, 1: 0, 4: 1, 5: 1, 8: 2, 9: 2}
     assert total == 3 and list(bars.columns) == COLUMNS
     assert bars.groupby("row")["partition_id"].nunique().tolist() == [2, 2, 2]
     for _, row in bars.sort_values("start_s").groupby("row"):
@@ -34,17 +37,17 @@ def test_bars_of_one_lane_stay_in_one_row_though_its_partitions_follow_each_othe
 def test_the_busiest_or_most_simulated_rows_are_kept_where_there_are_many():
     episodes = fabricate_records.episodes(lanes=MOST_ROWS + 20)
     for order, largest in ((BUSIEST, MOST_ROWS + 20), (WORKED, None)):
-        bars, total = lane_bars(episodes, WINDOW, order)
+        bars, _, total = lane_bars(episodes, WINDOW, order)
         assert total == MOST_ROWS + 20 and bars["row"].nunique() == MOST_ROWS
         assert largest is None or bars["flows"].max() == largest
 
 
 def test_many_episodes_are_joined_until_a_browser_takes_them_and_hops_are_kept():
     episodes = fabricate_records.episodes(lanes=MOST_ROWS, each=1000)
-    bars, _ = lane_bars(episodes, (0.0, 1e-2))
+    bars, _, _ = lane_bars(episodes, (0.0, 1e-2))
     assert len(bars) <= MOST_BARS and bars["count"].max() > 1
     assert bars["packet_hops"].sum() == episodes["packet_hops"].sum()
-    narrow, _ = lane_bars(episodes, (0.0, 5e-5))
+    narrow, _, _ = lane_bars(episodes, (0.0, 5e-5))
     assert narrow["count"].max() == 1 or len(narrow) > MOST_BARS / 2
 
 
@@ -57,6 +60,34 @@ def test_the_work_is_drawn_last_and_in_the_colours_of_the_palette():
     assert any(trace.name == "chosen partition" for trace in figure.data) and len(figure.layout.shapes) == 1
     assert {0, 4, 8} == {int(number) for number, _ in bars[2].customdata}
     assert [0, 5e-6] in np.asarray(bars[0].customdata).tolist()
+
+
+def ways(one_more=""):
+    """At 20 us partitions 0 and 4 go into 5, in the lane of 4, 8 into 9 in its own lane, and 9 into whatever is given."""
+    ids = [0, 1, 4, 5, 8, 9]
+    came, went = {5: "0 4", 9: "8"}, {0: "5", 4: "5", 8: "9", 9: one_more}
+    return ways_of(
+        pd.DataFrame({"partition_id": ids, "end_s": 2e-5, "came_from": [came.get(one, "") for one in ids], "went_into": [went.get(one, "") for one in ids]})
+    )
+
+
+def test_a_line_leads_from_the_end_of_a_partition_to_the_lane_that_it_went_into():
+    episodes = fabricate_records.episodes()
+    _, placed, _ = lane_bars(episodes, WINDOW)
+    assert links(ways(), placed, WINDOW).to_dict("records") == [{"at_s": 2e-5, "from_row": 0, "to_row": 1}], "4 and 8 stay in their lanes"
+    assert not len(links(ways(), placed, (0.0, 1e-5))) and not len(links(ways(), placed.drop(5), WINDOW))
+    figure, _, _ = lanes(episodes, WINDOW, 4e-5, ways=ways())
+    line = next(trace for trace in figure.data if trace.name == "went into")
+    assert list(line.x[:2]) == pytest.approx([20.0, 20.0]) and list(line.y[:2]) == [LANE / 2, 1 - LANE / 2]
+    assert not any(trace.name == "went into" for trace in lanes(episodes, WINDOW, 4e-5)[0].data)
+
+
+def test_a_lane_says_what_it_was_before_and_became():
+    assert told(ways(), 5) == ["came from 2 partitions (0 and 4)"] and told(ways(), 0) == ["went into partition 5"] and told(ways(), 1) == []
+    assert told(ways(" ".join(map(str, range(20, 40)))), 9)[1:] == [f"went into 20 partitions (20, 21, 22, 23, 24, 25 and {20 - MOST_NAMED} more)"]
+    figure, _, _ = lanes(fabricate_records.episodes(), WINDOW, 4e-5, ways=ways())
+    texts = [text for trace in figure.data if trace.type == "bar" for text in trace.hovertext]
+    assert sum("came from 2 partitions (0 and 4)" in text for text in texts) == 2, "two episodes of partition 5"
 
 
 @pytest.mark.parametrize("window", [(5e-5, 6e-5), (-2.0, -1.0)])

@@ -25,6 +25,16 @@ def test_shows_counts_lanes_and_a_partition_on_the_network(partitions):
     assert partitions.subheader[0].value == "Incast: 16 senders, one receiver"
 
 
+def test_says_that_lines_lead_to_what_a_set_became_or_that_it_cannot_be_told(finished, scripted):
+    result = scripted.latest.result
+    result.partitions = result.partitions.assign(came_from=["", "0"], went_into=["2", ""])
+    page = go(finished, "partitions")
+    assert any("A thin line leads from a set" in caption.value for caption in page.caption)
+    result.partitions = result.partitions.assign(came_from=None, went_into=None)
+    page = go(go(finished, "timeline"), "partitions")
+    assert any("came from which cannot be told" in caption.value for caption in page.caption) and not page.exception
+
+
 def test_the_moment_can_be_moved_to_where_nothing_is_sent(partitions):
     slider = next(one for one in partitions.slider if one.label.startswith("Moment"))
     slider.set_value(slider.max).run()

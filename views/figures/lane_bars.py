@@ -47,28 +47,32 @@ def packed_rows(start_s: np.ndarray, end_s: np.ndarray) -> np.ndarray:
     return rows
 
 
-def lane_bars(episodes: pd.DataFrame, window_s: tuple[float, float], order: str = BUSIEST) -> tuple[pd.DataFrame, int]:
-    """(bars with COLUMNS, rows that there would be in all) of the episodes inside a time window.
+def places(here: pd.DataFrame, order: str) -> tuple[pd.Series, int]:
+    """(row by partition_id, rows that there would be in all) of the partitions of some episodes.
 
-    Where there are more than `MOST_ROWS` rows, those with most packet-hops, or most of them simulated, are kept. Bars of one row
-    and kind that touch, or lie closer than can be seen, become one, `count` > 1, under the first one's partition.
+    Where there are more than `MOST_ROWS` rows, those with most packet-hops, or most of them simulated, are kept.
     """
-    here = episodes[(episodes["end_s"] >= window_s[0]) & (episodes["start_s"] <= window_s[1])]
-    if not len(here):
-        return pd.DataFrame(columns=COLUMNS), 0
     life = here.groupby("partition_id").agg(
         start_s=("start_s", "min"), end_s=("end_s", "max"), hops=("packet_hops", "sum"), executed=("executed_hops", "sum")
     )
     life["row"] = packed_rows(life["start_s"].to_numpy(), life["end_s"].to_numpy())
-    total = int(life["row"].max()) + 1
     weight = life.groupby("row")["hops" if order == BUSIEST else "executed"].sum()
     chosen = np.sort(weight.sort_values(ascending=False, kind="stable").index[:MOST_ROWS].to_numpy())
-    found = intervals(here)
-    row = life["row"].reindex(found["partition_id"]).to_numpy()
-    place = np.searchsorted(chosen, row)
-    kept = chosen[np.minimum(place, len(chosen) - 1)] == row
-    found = found[kept].assign(row=place[kept])
-    return _joined(found, window_s), total
+    life = life[life["row"].isin(chosen)]
+    return pd.Series(np.searchsorted(chosen, life["row"]), life.index), len(weight)
+
+
+def lane_bars(episodes: pd.DataFrame, window_s: tuple[float, float], order: str = BUSIEST) -> tuple[pd.DataFrame, pd.Series, int]:
+    """(bars with COLUMNS, row by partition_id, rows that there would be in all) of the episodes inside a time window.
+
+    Bars of one row and kind that touch, or lie closer than can be seen, become one, `count` > 1, under the first one's partition.
+    """
+    here = episodes[(episodes["end_s"] >= window_s[0]) & (episodes["start_s"] <= window_s[1])]
+    if not len(here):
+        return pd.DataFrame(columns=COLUMNS), pd.Series(dtype=np.int64), 0
+    placed, total = places(here, order)
+    found = intervals(here[here["partition_id"].isin(placed.index)])
+    return _joined(found.assign(row=placed.reindex(found["partition_id"]).to_numpy()), window_s), placed, total
 
 
 def _joined(found: pd.DataFrame, window_s: tuple[float, float]) -> pd.DataFrame:

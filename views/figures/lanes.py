@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 
 from views.figures import style
 from views.figures.lane_bars import BUSIEST, HOW, lane_bars
+from views.figures.lane_links import Ways, links, no_ways, told
 from views.parts import palette
 from views.parts.words import plural, show_count, show_time
 
@@ -20,17 +21,23 @@ def lanes(
     chosen: int | None = None,
     at_s: float | None = None,
     order: str = BUSIEST,
+    ways: Ways | None = None,
 ) -> tuple[go.Figure, int, int]:
-    """(figure, lanes shown, lanes in all). A bar's customdata is its partition and its middle; `at_s` is the moment marked by a line."""
-    bars, total = lane_bars(episodes, window_s, order)
+    """(figure, lanes shown, lanes in all). A bar's customdata is its partition and its middle; `at_s` is the moment marked by a line.
+
+    `ways`: which partitions came from which, drawn as lines between those that are shown.
+    """
+    ways = ways or no_ways()
+    bars, placed, total = lane_bars(episodes, window_s, order)
     if not len(bars):
         return style.empty("nothing was under way in this time"), 0, 0
     shown = int(bars["row"].max()) + 1
     scale, unit = style.time_unit(run_end_s)
     figure = go.Figure()
     for how in HOW:
-        _add_bars(figure, bars[bars["how"] == how], how, scale)
+        _add_bars(figure, bars[bars["how"] == how], how, scale, ways)
     _add_births(figure, bars, scale)
+    _add_links(figure, links(ways, placed, window_s), scale)
     if chosen is not None:
         _add_halo(figure, bars[bars["partition_id"] == chosen], scale)
     height = min(max(90 + ROW_PX * shown, LEAST_PX), MOST_PX)
@@ -47,7 +54,7 @@ def lanes(
     return figure, shown, total
 
 
-def _add_bars(figure: go.Figure, part: pd.DataFrame, how: str, scale: float) -> None:
+def _add_bars(figure: go.Figure, part: pd.DataFrame, how: str, scale: float, ways: Ways) -> None:
     colour = palette.HOW[how]
     outline = 0.8 if how == "simulated" else 0  # so that the shortest stretch of work is still seen
     figure.add_trace(
@@ -55,7 +62,7 @@ def _add_bars(figure: go.Figure, part: pd.DataFrame, how: str, scale: float) -> 
             orientation="h", y=part["row"], width=LANE, base=part["start_s"] / scale, x=(part["end_s"] - part["start_s"]) / scale,
             name=how, marker=dict(color=colour, line=dict(color=colour, width=outline)),
             customdata=np.stack([part["partition_id"], _middles(part)], axis=1).tolist(), hoverinfo="text", textposition="none",
-            hovertext=[_hover(*values) for values in part.drop(columns="row").itertuples(index=False, name=None)],
+            hovertext=[_hover(ways, *values) for values in part.drop(columns="row").itertuples(index=False, name=None)],
         )
     )  # fmt: skip
 
@@ -65,14 +72,30 @@ def _middles(part: pd.DataFrame) -> np.ndarray:
     return np.where(part["count"] == 1, (part["start_s"] + part["end_s"]) / 2, -1.0)
 
 
-def _hover(how, start_s, end_s, partition_id, count, flows, ports, packet_hops) -> str:
+def _hover(ways, how, start_s, end_s, partition_id, count, flows, ports, packet_hops) -> str:
     when = f"<br>{show_time(start_s)} to {show_time(end_s)}, {show_time(end_s - start_s)}"
     size = f"<br>{plural(flows, 'flow')} on {plural(ports, 'port')}"
     hops = f", {show_count(packet_hops)} packet-hops" if packet_hops else ""
     which = f"partition {partition_id}" if count == 1 else f"{show_count(count)} stretches from partition {partition_id} on (zoom in to tell them apart)"
     if partition_id < 0:
         which, size = "the whole network, undivided", ""
-    return f"<b>{how}</b>, {which}{when}{size}{hops}"
+    others = "".join(f"<br>{words}" for words in told(ways, partition_id)) if count == 1 else ""
+    return f"<b>{how}</b>, {which}{when}{size}{hops}{others}"
+
+
+def _add_links(figure: go.Figure, found: pd.DataFrame, scale: float) -> None:
+    """A thin line from the end of a partition to the start of each one that it went into, with a dot where it arrives."""
+    if not len(found):
+        return
+    down = np.where(found["to_row"] > found["from_row"], 1, -1) * LANE / 2
+    at, gap = found["at_s"] / scale, np.full(len(found), np.nan)
+    figure.add_trace(
+        go.Scatter(
+            x=np.stack([at, at, gap], axis=1).ravel(), y=np.stack([found["from_row"] + down, found["to_row"] - down, gap], axis=1).ravel(),
+            mode="lines+markers", name="went into", hoverinfo="skip", line=dict(color=palette.CRITICAL, width=0.8),
+            marker=dict(size=np.tile([0, 5, 0], len(found)), color=palette.CRITICAL, line_width=0),
+        )
+    )  # fmt: skip
 
 
 def _add_births(figure: go.Figure, bars: pd.DataFrame, scale: float) -> None:
