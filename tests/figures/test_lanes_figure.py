@@ -74,11 +74,15 @@ def ways(one_more=""):
 def test_a_line_leads_from_the_end_of_a_partition_to_the_lane_that_it_went_into():
     episodes = fabricate_records.episodes()
     _, placed, _ = lane_bars(episodes, WINDOW)
-    assert links(ways(), placed, WINDOW).to_dict("records") == [{"at_s": 2e-5, "from_row": 0, "to_row": 1}], "4 and 8 stay in their lanes"
+    assert links(ways(), placed, WINDOW).to_dict("records") == [
+        {"at_s": 2e-5, "from_row": 0, "to_row": 1, "from_id": 0, "to_id": 5}
+    ], "4 and 8 stay in their lanes"
     assert not len(links(ways(), placed, (0.0, 1e-5))) and not len(links(ways(), placed.drop(5), WINDOW))
     figure, _, _ = lanes(episodes, WINDOW, 4e-5, ways=ways())
     line = next(trace for trace in figure.data if trace.name == "went into")
     assert list(line.x[:2]) == pytest.approx([20.0, 20.0]) and list(line.y[:2]) == [LANE / 2, 1 - LANE / 2]
+    chosen, _, _ = lanes(episodes, WINDOW, 4e-5, chosen=5, ways=ways())
+    assert [trace.line.color for trace in chosen.data if trace.type == "scatter" and trace.mode == "lines+markers"] == [palette.SELECTED, palette.CRITICAL]
     assert not any(trace.name == "went into" for trace in lanes(episodes, WINDOW, 4e-5)[0].data)
 
 

@@ -52,10 +52,10 @@ def told(ways: Ways, partition_id: int) -> list[str]:
 
 
 def links(ways: Ways, placed: pd.Series, window_s: tuple[float, float]) -> pd.DataFrame:
-    """at_s, from_row, to_row of every way between partitions in different rows that happens in a time window; `placed`: rows by partition_id."""
+    """Every way between partitions in different rows that happens in a time window, with its two partitions; `placed`: rows by partition_id."""
     row = placed.to_dict()
     found = [
-        (ways.end_s[one], row[one], row[other])
+        (ways.end_s[one], row[one], row[other], one, other)
         for one, others in ways.went_into.items()
         if one in row and window_s[0] <= ways.end_s[one] <= window_s[1]
         for other in others
@@ -63,4 +63,4 @@ def links(ways: Ways, placed: pd.Series, window_s: tuple[float, float]) -> pd.Da
     ]
     if len(found) > MOST_LINKS:
         found = [found[i] for i in np.linspace(0, len(found) - 1, MOST_LINKS).astype(int)]
-    return pd.DataFrame(found, columns=["at_s", "from_row", "to_row"])
+    return pd.DataFrame(found, columns=["at_s", "from_row", "to_row", "from_id", "to_id"])

@@ -37,7 +37,9 @@ def lanes(
     for how in HOW:
         _add_bars(figure, bars[bars["how"] == how], how, scale, ways)
     _add_births(figure, bars, scale)
-    _add_links(figure, links(ways, placed, window_s), scale)
+    found = links(ways, placed, window_s)
+    _add_links(figure, found[(found["from_id"] == chosen) | (found["to_id"] == chosen)], scale, palette.SELECTED, 4.0, "of the chosen one")
+    _add_links(figure, found, scale, palette.CRITICAL, 0.8, "went into")
     if chosen is not None:
         _add_halo(figure, bars[bars["partition_id"] == chosen], scale)
     height = min(max(90 + ROW_PX * shown, LEAST_PX), MOST_PX)
@@ -83,7 +85,7 @@ def _hover(ways, how, start_s, end_s, partition_id, count, flows, ports, packet_
     return f"<b>{how}</b>, {which}{when}{size}{hops}{others}"
 
 
-def _add_links(figure: go.Figure, found: pd.DataFrame, scale: float) -> None:
+def _add_links(figure: go.Figure, found: pd.DataFrame, scale: float, colour: str, width: float, name: str) -> None:
     """A thin line from the end of a partition to the start of each one that it went into, with a dot where it arrives."""
     if not len(found):
         return
@@ -92,8 +94,8 @@ def _add_links(figure: go.Figure, found: pd.DataFrame, scale: float) -> None:
     figure.add_trace(
         go.Scatter(
             x=np.stack([at, at, gap], axis=1).ravel(), y=np.stack([found["from_row"] + down, found["to_row"] - down, gap], axis=1).ravel(),
-            mode="lines+markers", name="went into", hoverinfo="skip", line=dict(color=palette.CRITICAL, width=0.8),
-            marker=dict(size=np.tile([0, 5, 0], len(found)), color=palette.CRITICAL, line_width=0),
+            mode="lines+markers", name=name, showlegend=colour != palette.SELECTED, hoverinfo="skip", line=dict(color=colour, width=width),
+            marker=dict(size=np.tile([0, 5, 0], len(found)), color=colour, line_width=0),
         )
     )  # fmt: skip
 
