@@ -6,13 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.paper.carry import Carry
+from sim.paper.cut_out import CutOut
 from sim.paper.fabric import Fabric
-from sim.simulation import Simulation
 from sim.units import BITS_PER_BYTE, PS_PER_S
 
 SAMPLE_PS = 10**6  # between two samples, the published 1 us
 SAMPLE_HOPS = 300  # packet-hops that take as long as one look at the flows
-UNLIMITED = np.int64(2**62)  # packet-hops
 ENDLESS_PACKETS = 2**30  # more than any run gets to
 
 
@@ -24,7 +23,7 @@ class View(NamedTuple):
     base_bytes: np.ndarray
 
 
-class Transient(Simulation):
+class Transient(CutOut):
     """The packet simulation of a cut-out whose flows all enter at time 0, and the view of the episode that goes on in it.
 
     Of each flow is seen what its receiver has the latency of its path later, so that what is delivered begins at once and evenly.
@@ -35,10 +34,8 @@ class Transient(Simulation):
     def __init__(self, fabric: Fabric, carry: Carry, flows: list[int], carried: np.ndarray, size_bytes, cuts=(), view: View | None = None, endless=False):
         self._recipe = fabric, carry, flows, carried, size_bytes
         self._cuts, self._to_do = [], list(cuts)
-        self._fabric, self._carry = fabric, carry
-        case, self.ports = fabric.cut_out(flows, size_bytes)
-        super().__init__(case)
-        self.flows, self.counted = flows, None
+        super().__init__(fabric, flows, size_bytes)
+        self._carry, self.counted = carry, None
         self.told_ps = 0  # up to where on the simulation's clock others may know what happened
         self._later = fabric.delivered_after_ps[flows] / SAMPLE_PS
         self._grid = 0  # samples on the simulation's clock
@@ -48,32 +45,10 @@ class Transient(Simulation):
         if endless:
             self._make_endless()
 
-    def _lay_out_series(self) -> None:
-        """No time series: two bins that last for ever."""
-        table = self.table
-        self.used_ports = np.arange(self.case.network.n_ports)
-        self.longest_path = int(max(np.diff(table.data_ptr).max(), np.diff(table.ack_ptr).max()))
-        self.bins, self.bin_shift = self.case.settings.bins, self.case.settings.bin_shift
-
-    def _make_state(self, **series):
-        state = super()._make_state(**series)
-        self._fabric.fit(state, self.ports)
-        return state
-
     def _enter(self, carried: np.ndarray) -> None:
         """Let the flows enter, each with what it carries."""
-        self._open()
-        self._to(1)
-        slot_of = {int(f): slot for slot, f in enumerate(self.state.flow["flow_id"].tolist()) if f >= 0}
-        self._slots = np.array([slot_of[f] for f in range(len(self.flows))])
-        self._carry.give(self.state.flow, self._slots, carried, 0)
-
-    def _to(self, at_ps: int) -> None:
-        """Run on to `at_ps`, excluded."""
-        self.limit_ps = np.int64(at_ps)
-        self.status = "running"
-        while self.status == "running":
-            self._step(UNLIMITED)
+        self.enter()
+        self._carry.give(self.state.flow, self.slots, carried, 0)
 
     def catch_up(self, number: int, most: int) -> bool:
         """Run on to `number` samples after the episode's start, or as far as `most` goes (see `cost`); whether it got there."""
@@ -83,7 +58,7 @@ class Transient(Simulation):
             if not self._look_until(sample, most):
                 return False
             if packets is None:
-                self._extend(self._slots[flows])
+                self._extend(self.slots[flows])
             else:
                 self._cut(flows, packets)
             del self._to_do[0]
@@ -100,8 +75,8 @@ class Transient(Simulation):
             if self.cost >= most:
                 return False
             self._grid += 1
-            self._to(self._grid * SAMPLE_PS)
-            packets, size = self.state.flow["expected"][self._slots], self.state.flow["size_bytes"][self._slots]
+            self.run_to(self._grid * SAMPLE_PS)
+            packets, size = self.state.flow["expected"][self.slots], self.state.flow["size_bytes"][self.slots]
             delivered = np.minimum((packets + 0.5) * self.case.settings.payload_bytes, size)
             self._history[self._grid % len(self._history)] = np.where(packets > 0, delivered, 0.0)
         return True
@@ -113,7 +88,7 @@ class Transient(Simulation):
 
     def _cut(self, flows: np.ndarray, packets: np.ndarray) -> None:
         """Let these flows have so many packets in all, or those that they have sent."""
-        flow, slots = self.state.flow, self._slots[flows]
+        flow, slots = self.state.flow, self.slots[flows]
         packets = np.maximum(packets, flow["next_packet"][slots])
         less = flow["packets"][slots] - packets
         flow["packets"][slots] = packets
@@ -142,8 +117,8 @@ class Transient(Simulation):
         Returns how to make this simulation again as it then is.
         """
         mine, base = self.view.flows[flows], self.view.base_bytes[flows] + delivered_bytes
-        skipped = self.state.flow["size_bytes"][self._slots[mine]] - base - need_bytes
-        packets = self.state.flow["packets"][self._slots]
+        skipped = self.state.flow["size_bytes"][self.slots[mine]] - base - need_bytes
+        packets = self.state.flow["packets"][self.slots]
         fewer = packets - packets
         fewer[mine] = np.maximum(0, np.round(skipped / self.case.settings.payload_bytes))
         gone = np.setdiff1d(self.view.flows[np.isinf(self.ends())], mine)
@@ -189,12 +164,12 @@ class Transient(Simulation):
 
     def rates_bps(self) -> np.ndarray:
         """float64[n]: what the controller of each flow lets it send."""
-        return self._carry.allowed_bps(self.state.flow, self._slots[self.view.flows])
+        return self._carry.allowed_bps(self.state.flow, self.slots[self.view.flows])
 
     def carried(self) -> np.ndarray:
         """What the flows would take to another episode."""
-        return self._carry.take(self.state.flow, self._slots[self.view.flows], int(self.limit_ps))
+        return self._carry.take(self.state.flow, self.slots[self.view.flows], int(self.limit_ps))
 
     def marks(self) -> np.ndarray:
         """int64: marks on the packets of each of `flows`."""
-        return self.state.flow["marks"][self._slots].copy()
+        return self.state.flow["marks"][self.slots].copy()
