@@ -120,13 +120,56 @@ def test_a_page_loaded_anew_during_a_run_shows_it_again(address, browse):
     page.get_by_text("Partial result (cancelled)").wait_for()
 
 
+def test_a_preset_is_as_it_was_after_a_look_at_every_section(address, browse):
+    page = browse()
+    page.goto(address)
+    choose(page, "Two tenants share a network")
+    settled(page)
+    for section in ("Workload", "What goes wrong", "Transport", "Cluster"):
+        page.get_by_role("radio", name=section, exact=True).click()
+        settled(page)
+    assert page.get_by_text("(edited)").count() == 0
+    assert page.get_by_role("spinbutton", name="Spine switches").input_value() == "4"
+    press(page, "Run")
+    page.get_by_role("heading", name="Jobs", exact=True).wait_for(timeout=LONG_MS)
+    go(page, "Timeline")
+    page.get_by_role("radio", name="mixture", exact=True).click()
+    page.wait_for_function(
+        """() => {
+            const rows = document.querySelectorAll('.js-plotly-plot')[1]?.layout?.yaxis?.ticktext ?? []
+            const ranks = rows.filter(row => row.startsWith('rank ')).map(row => parseInt(row.slice(5)))
+            return ranks.length > 4 && ranks.every(rank => rank >= 32)
+        }"""
+    )
+
+
+def test_files_of_another_tool_are_run(address, browse, tmp_path):
+    (tmp_path / "m.cm").write_text("Nodes 4\nConnections 2\n0->1 id 1 start 0 size 2000000\n2->3 id 2 start 0 size 2000000\n")
+    page = browse()
+    page.goto(address)
+    go(page, "Import")
+    page.get_by_role("radio", name="htsim", exact=True).click()
+    settled(page)
+    page.locator("input[type=file]").set_input_files(tmp_path / "m.cm")
+    page.get_by_text("The network as it was read").wait_for()
+    press(page, "Use this scenario")
+    page.get_by_role("heading", name="Build", exact=True).wait_for()
+    page.get_by_text("Ready: 2 flows").wait_for()
+    press(page, "Run")
+    page.get_by_text("2 of 2 flows finished").wait_for(timeout=LONG_MS)
+    for name, begins in (("Download HTML report", b"<!DOCTYPE html>"), ("Download Perfetto trace", b"\x1f\x8b"), ("Download CSV", b"PK")):
+        with page.expect_download() as taken:
+            press(page, name)
+        assert Path(taken.value.path()).read_bytes().startswith(begins)
+
+
 @pytest.mark.parametrize("width", [1440, 420])
 def test_no_page_is_wider_than_its_window_or_shows_an_error(address, browse, width):
     page = browse(width)
     page.goto(address)
     press(page, "Run")
     page.get_by_text("Iteration time").wait_for(timeout=LONG_MS)
-    for name in ("Timeline", "Network", "Partitions", "Conflict patterns", "Accuracy", "Build", "Run"):
+    for name in ("Import", "Timeline", "Network", "Partitions", "Conflict patterns", "Accuracy", "Validation", "Build", "Run"):
         menu = page.get_by_test_id("stExpandSidebarButton")
         if width < 700 and menu.count():
             menu.click()

@@ -65,6 +65,7 @@ SCHEDULE = (
     Field("parallelism.iterations", "Iterations"),
     Field("parallelism.sequence_parallel", "Sequence parallel"),
     Field("parallelism.overlap_gradients", "Overlap gradients"),
+    Field("parallelism.uneven_stages", "Uneven stages"),
     Field("parallelism.context_form", "Context exchange"),
 )
 COMPUTE = (

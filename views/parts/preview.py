@@ -7,6 +7,7 @@ from sim.estimate import estimate as estimate_run
 from sim.scenario import Cluster, Scenario
 from sim.topology.build import build_network, fault_ports
 from sim.workload.jobs import tally
+from views.parts import faults
 
 PREVIEWS_KEPT = 16
 
@@ -51,9 +52,10 @@ def faulty_ports(network, scenario: Scenario) -> dict[int, str]:
 
 
 def describe_fault(fault) -> str:
+    """A fault in words: "link fails at 50 µs", "leaf0 fails at 0 µs"."""
     extra = {
         "degrade": f" to {100 * (fault.rate_factor or 0):g} % of its rate",
-        "loss": f" of {100 * (fault.probability or 0):g} %",
+        "loss": f": {100 * (fault.probability or 0):g} %",
     }.get(fault.kind, "")
-    of_switch = f" of {fault.a}" if fault.b is None else ""
-    return f"{fault.kind}{of_switch}{extra} at {fault.at_us:g} µs"
+    what = faults.WORDS[fault.kind]
+    return f"{what if fault.b is not None else what.replace('switch', fault.a, 1)}{extra} at {fault.at_us:g} µs"

@@ -76,6 +76,7 @@ RULES = {
     "parallelism.ep": has_experts,
     "parallelism.schedule": _is_piped,
     "parallelism.virtual_stages": _is_piped,
+    "parallelism.uneven_stages": _is_piped,
     "parallelism.context_form": lambda prefix: _number("parallelism.cp", prefix) > 1,
     "model.top_k": has_experts,
     "model.expert_ffn": has_experts,
