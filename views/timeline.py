@@ -9,6 +9,7 @@ from views.figures.style import CONFIG, time_unit
 from views.parts import metrics, page, ranks, records
 from views.parts import window as stretch
 from views.parts.fields import spell
+from views.parts.job_names import of_numbers
 from views.parts.words import plain, plural, show_bytes, show_count, show_rate, show_share, show_time
 
 CHOSEN_FLOW, WINDOW = "timeline flow", "timeline window"
@@ -161,7 +162,8 @@ def close_look(result) -> None:
 def describe(result, flow_id: int, on_path: bool) -> str:
     row = result.flows.iloc[flow_id]
     slow = "" if row.isna()["slowdown"] else f", slowdown {row['slowdown']:.2f}"
-    which = f"{row['kind']} flow {flow_id}" + (" (critical path)" if on_path else "")
+    job = of_numbers(result.scenario).get(int(row["job"])) if result.scenario.jobs else None
+    which = f"{row['kind']} flow {flow_id}" + (f" of {job}" if job else "") + (" (critical path)" if on_path else "")
     return f"{which}: rank {row['src']} to {row['dst']}, {show_bytes(row['bytes'])}{slow}"
 
 

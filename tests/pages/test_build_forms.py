@@ -154,7 +154,7 @@ def test_traffic_of_others(app):
     assert "Add a job" not in [button.label for button in app.button]
     press(app, "Add traffic")
     assert not app.error and linked(app).background[0].times == 100
-    assert "Receiver of the incast" not in labels(app)
+    assert "Receiver of the incast" not in labels(app) and widget(app.number_input, "GPUs in it").proto.placeholder == "all"
     widget(app.selectbox, "Background pattern").select("incast").run()
     widget(app.number_input, "Receiver of the incast").set_value(3).run()
     widget(app.number_input, "How often").set_value(7).run()

@@ -91,6 +91,8 @@ def test_of_several_jobs_one_or_all_are_shown(tenants):
     assert tenants.segmented_control(key="timeline job").options == ["All jobs", "own job", "mixture"]
     (line,) = bubbles(tenants)
     assert "own job: with 1F1B (p − 1)/m = 1/2" in line and "; mixture: with 1F1B" in line and "In this run" not in line
+    flow = widget(tenants.selectbox, "Flow")
+    assert " of own job" in flow.format_func(flow.value) or " of mixture" in flow.format_func(flow.value)
     tenants.segmented_control(key="timeline job").set_value(1).run()
     assert not tenants.exception and "mixture:" not in bubbles(tenants)[0]
     widget(tenants.selectbox, "Ranks shown").select("Stage 1").run()

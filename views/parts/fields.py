@@ -16,7 +16,7 @@ __all__ = ["FIELDS", "Field", "describe", "show", "spell", "widget"]
 
 UNSET = {  # what leaving a key out means, where the scenario fills nothing in
     "model.name": "own shape", "cluster.node": "own server", "parallelism.capacity_factor": "no limit", "simulation.time_limit_s": "no limit",
-    "gpus": "all", "receiver": "the first",
+    "background.gpus": "all", "background.receiver": "the first",
 }  # fmt: skip
 SPELLINGS = {
     "dcqcn": "DCQCN", "hpcc": "HPCC", "timely": "TIMELY", "dctcp": "DCTCP", "swift": "Swift", "gpt": "GPT", "nvls": "NVLS", "pxn": "PXN",
@@ -54,7 +54,7 @@ def widget(field: Field, resolved, prefix: str = "") -> None:
     key = draft.WIDGET + path
     value = draft.get(path)
     standing = _standing(field, resolved, kind)
-    common = dict(label=field.label, key=key, help=_help(field, kind), on_change=_store, args=(path, key, kind.type))
+    common = dict(label=field.label, key=key, help=_help(kind), on_change=_store, args=(path, key, kind.type))
     if kind.choices:
         _select(field, kind, value, standing, common)
     elif kind.type is bool:
@@ -63,9 +63,9 @@ def widget(field: Field, resolved, prefix: str = "") -> None:
     elif kind.type in (str, tuple):
         text = value if isinstance(value, str) else "" if value is None else ", ".join(map(str, value))
         st.session_state[key] = text
-        st.text_input(placeholder=_placeholder(field, standing), **common)
+        st.text_input(placeholder=_placeholder(field, standing, prefix), **common)
     else:
-        _number(field, kind, value, standing, common)
+        _number(kind, value, _placeholder(field, standing, prefix), standing, common)
 
 
 def _select(field: Field, kind: Kind, value, standing, common: dict) -> None:
@@ -78,12 +78,12 @@ def _select(field: Field, kind: Kind, value, standing, common: dict) -> None:
     st.selectbox(options=options, format_func=lambda choice: unset if choice is None else spell(choice), placeholder=unset, **common)
 
 
-def _number(field: Field, kind: Kind, value, standing, common: dict) -> None:
+def _number(kind: Kind, value, placeholder: str, standing, common: dict) -> None:
     shown_value = value if value is not None else None if kind.optional else standing
     st.session_state[common["key"]] = kind.type(shown_value) if isinstance(shown_value, (int, float)) else None
     optional = {} if kind.info.is_required() else {"value": None}
     whole = kind.type is int
-    st.number_input(**optional, step=1 if whole else None, format=None if whole else "%g", placeholder=_placeholder(field, standing), **common)
+    st.number_input(**optional, step=1 if whole else None, format=None if whole else "%g", placeholder=placeholder, **common)
 
 
 def describe(field: Field, prefix: str = "") -> Kind:
@@ -139,13 +139,14 @@ def spell(choice) -> str:
     return SPELLINGS.get(text) or (text.upper() if text.startswith("gpt-") else text)
 
 
-def _help(field: Field, kind: Kind) -> str | None:
+def _help(kind: Kind) -> str | None:
     text = kind.info.description
     return text and text[:1].upper() + text[1:]
 
 
-def _placeholder(field: Field, standing) -> str:
-    return UNSET.get(field.key, "default") if standing is None else _words(standing)
+def _placeholder(field: Field, standing, prefix: str = "") -> str:
+    section = "" if "." in field.key else prefix.split(".")[0] + "."
+    return UNSET.get(section + field.key, "default") if standing is None else _words(standing)
 
 
 def _words(value) -> str:
