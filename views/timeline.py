@@ -74,7 +74,7 @@ def explain_bubble(result, jobs: list[ranks.Job]) -> None:
     work = (tasks["end_s"] - tasks["start_s"]).sum() / p.gpus
     if result.finished and work > 0 and not result.scenario.jobs:
         bubble = result.path_shares_s.get("bubble", 0.0)
-        text += f" In this run it is {show_time(bubble)} beside {show_time(work)} of work, {show_share(bubble / work)}"
+        text += f" In this run {show_time(bubble)} of it are on the critical path, beside {show_time(work)} of work: {show_share(bubble / work)}"
         text += ", waiting for slower GPUs included." if result.scenario.stragglers or p.compute_jitter else "."
     st.caption(text)
 

@@ -28,7 +28,7 @@ def test_shows_shares_gantt_and_one_flow(gpt):
 
 def test_the_bubble_is_explained_by_its_formula_with_this_runs_numbers(gpt):
     (line,) = [caption.value for caption in gpt.caption if "bubble*" in caption.value]
-    assert "(p − 1)/m = 1/2 = 50 % of the work" in line and "In this run it is " in line
+    assert "(p − 1)/m = 1/2 = 50 % of the work" in line and "In this run " in line and "of it are on the critical path" in line
     assert gpt.subheader[0].value == "A small GPT on two servers"
 
 
