@@ -30,9 +30,9 @@ def test_iterations_follow_one_another_and_take_as_long_each():
     assert summary["iteration_s"] == pytest.approx(np.mean(summary["iterations_s"]))
     assert summary["flows"] == 3 * once["flows"]
     tasks = thrice.tasks
-    ends = tasks.groupby("iteration")["end_s"].max()
-    starts = tasks[tasks["kind"] == "forward"].groupby("iteration")["start_s"].min()
-    assert starts[1] >= ends[0] - 1e-12 and starts[2] >= ends[1] - 1e-12
+    ends = tasks.groupby(["rank", "iteration"])["end_s"].max().unstack()
+    starts = tasks[tasks["kind"] == "forward"].groupby(["rank", "iteration"])["start_s"].min().unstack()
+    assert (starts[1] >= ends[0] - 1e-12).all() and (starts[2] >= ends[1] - 1e-12).all()
 
 
 def test_jobs_on_gpus_of_their_own_and_background_apart():

@@ -35,7 +35,7 @@ def test_compilation_is_measured_in_fresh_processes(monkeypatch):
 def test_build_reports_each_step(sim):
     found = sim("bench", "build", "--case", "gpt-7b-64", "--json", "-").json()
     (case,) = found["cases"]
-    assert (case["gpus"], case["tasks"], case["flows"]) == (64, 9408, 4864)
+    assert (case["gpus"], case["tasks"], case["flows"]) == (64, 9472, 4864)
     assert all(0 < case[step] < 5 for step in ("network_s", "dag_s", "routes_s", "total_s"))
 
 
