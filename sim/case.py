@@ -74,12 +74,7 @@ def case_of(scenario: Scenario) -> Case:
             f"a flow of {show_bytes(int(dag.flow_bytes.max()))} has more than 2^31 - 1 packets of {settings.payload_bytes} B; "
             f"the largest flow with this transport.payload_bytes is {show_bytes(most)}"
         )
-    rtt = base_rtt_ps(network, *data, *ack, settings.payload_bytes)
-    window = np.zeros(dag.n_flows, np.int64)
-    if has_window(scenario.transport) and dag.n_flows:
-        nic_bps = network.port_rate_bps[data[1][data[0][:-1]]]
-        window = np.maximum(1, rtt * (nic_bps / (BITS_PER_BYTE * PS_PER_S))).astype(np.int64)
-    table = FlowTable(dag.flow_bytes.astype(np.int64), window, rtt, dag.flow_draw_key.astype(np.int64), *data, *ack)
+    table = flow_table(scenario, network, dag.flow_bytes.astype(np.int64), dag.flow_draw_key.astype(np.int64), data, ack)
     notices = all_notices(scenario, network)
     empty = int((dag.flow_bytes == 0).sum())
     if scenario.transport.pfc != "off" and is_long_haul(network).any():
@@ -87,6 +82,16 @@ def case_of(scenario: Scenario) -> Case:
     if empty and not any("of 0 bytes" in said for said in notices):
         notices.append(f"flows of 0 bytes are done after their path's delay: {empty}")
     return Case(scenario, network, dag, table, settings, faults, notices, src, dst, key, seed)
+
+
+def flow_table(scenario: Scenario, network: Network, size_bytes: np.ndarray, draw_key: np.ndarray, data, ack) -> FlowTable:
+    """Flows with what follows from their paths, CSR of ports each: round trips of full packets on idle links, and windows."""
+    rtt = base_rtt_ps(network, *data, *ack, scenario.transport.payload_bytes)
+    window = np.zeros(len(size_bytes), np.int64)
+    if has_window(scenario.transport) and len(size_bytes):
+        nic_bps = network.port_rate_bps[data[1][data[0][:-1]]]
+        window = np.maximum(1, rtt * (nic_bps / (BITS_PER_BYTE * PS_PER_S))).astype(np.int64)
+    return FlowTable(size_bytes, window, rtt, draw_key, *data, *ack)
 
 
 def entropy(dag: Dag) -> np.ndarray:

@@ -20,6 +20,7 @@ FLOORS = (
     ("dag_play",),
     ("flow_level", "wormhole_simulation"),
     ("paper",),
+    ("convergence",),
     ("modes",),
     ("warm_up",),
     ("job",),
@@ -28,7 +29,7 @@ FLOORS = (
     ("__main__",),
 )
 SAME_FLOOR = {("critical_path", "workload")}  # the path through a graph needs the graph
-FAMILIES = ("jit", "scenario", "result", "flow_level", "published")  # sim/result_tables.py belongs to the room of sim/result.py
+FAMILIES = ("jit", "scenario", "result", "flow_level", "published", "convergence")  # sim/result_tables.py belongs to the room of sim/result.py
 LIBRARIES = {
     "numba": {"jit", "rows"},
     "pandas": {"result", "formats", "command"},
