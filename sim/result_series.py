@@ -31,7 +31,7 @@ class PortSeries:
             end_s=raw.end_ps_last / PS_PER_S,
             rate_bps=raw.network.port_rate_bps,
             tx_bytes=raw.series_tx_bytes,
-            max_queue_bytes=raw.series_max_queue_bytes,
+            max_queue_bytes=_held_while_paused(raw.series_max_queue_bytes, raw.series_paused_ps, raw.bin_ps),
             ecn_marks=raw.series_marks,
             paused_s=raw.series_paused_ps / PS_PER_S,
         )
@@ -85,3 +85,15 @@ class PortSeries:
             tx_bytes * BITS_PER_BYTE, capacity_bits, out=np.zeros(np.shape(tx_bytes)), where=capacity_bits > 0
         )
         return np.clip(share, 0.0, 1.0)
+
+
+def _held_while_paused(queue_bytes: np.ndarray, paused_ps: np.ndarray, bin_ps: int) -> np.ndarray:
+    """Deepest queues int[P, B], those of bins that a pause filled, in which nothing came or went, taken over from the bin before."""
+    held = (queue_bytes == 0) & (paused_ps >= bin_ps)
+    if not held.any():
+        return queue_bytes
+    filled = queue_bytes.copy()
+    for b in np.flatnonzero(held.any(axis=0)):
+        if b > 0:
+            filled[:, b] = np.where(held[:, b], filled[:, b - 1], filled[:, b])
+    return filled

@@ -141,10 +141,11 @@ class Cluster(Part):
         whole = self.gpus % self.gpus_per_node == 0
         needs_whole = self.topology == "rail-optimised" or (self.nvlink_gbps > 0 and self.gpus > self.gpus_per_node)
         if needs_whole and not whole:
-            lower = max(1, self.gpus // self.gpus_per_node) * self.gpus_per_node
+            lower = self.gpus // self.gpus_per_node * self.gpus_per_node
+            upper = lower + self.gpus_per_node
             raise ScenarioError(
                 f"cluster.gpus = {self.gpus}: must be whole servers of cluster.gpus_per_node = {self.gpus_per_node}; "
-                f"the nearest are {lower} and {(self.gpus // self.gpus_per_node + 1) * self.gpus_per_node}"
+                + (f"the nearest are {lower} and {upper}" if lower else f"the nearest is {upper}")
             )
 
     def _fill_spines(self, hosts_per_leaf: int) -> int:

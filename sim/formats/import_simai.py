@@ -28,7 +28,7 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
     names = [file[0] for file in (workload, topology) if file]
     data = {
         "name": plain_name(workload[0]),
-        "title": f"SimAI workload {plain_name(workload[0])}",
+        "title": f"SimAI: {plain_name(workload[0])}",
         "description": f"Imported from SimAI's {' and '.join(names)}: {len(work.name)} layers, TP {work.tp}, PP {work.pp}, DP {work.dp}, EP {work.ep}, "
         f"{work.ga} micro-batches on {work.gpus} GPUs.",
         "cluster": cluster,
