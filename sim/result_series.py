@@ -31,7 +31,7 @@ class PortSeries:
             end_s=raw.end_ps_last / PS_PER_S,
             rate_bps=raw.network.port_rate_bps,
             tx_bytes=raw.series_tx_bytes,
-            max_queue_bytes=_held_while_paused(raw.series_max_queue_bytes, raw.series_paused_ps, raw.bin_ps),
+            max_queue_bytes=_held_while_paused(raw.series_max_queue_bytes, raw.series_paused_ps, raw.series_tx_bytes),
             ecn_marks=raw.series_marks,
             paused_s=raw.series_paused_ps / PS_PER_S,
         )
@@ -87,13 +87,17 @@ class PortSeries:
         return np.clip(share, 0.0, 1.0)
 
 
-def _held_while_paused(queue_bytes: np.ndarray, paused_ps: np.ndarray, bin_ps: int) -> np.ndarray:
-    """Deepest queues int[P, B], those of bins that a pause filled, in which nothing came or went, taken over from the bin before."""
-    held = (queue_bytes == 0) & (paused_ps >= bin_ps)
+def _held_while_paused(queue_bytes: np.ndarray, paused_ps: np.ndarray, tx_bytes: np.ndarray) -> np.ndarray:
+    """Deepest queues int[P, B]; a bin with a pause to which nothing came begins with what the bin before left.
+
+    The kernel notes a queue when a packet comes. What was sent after the last one came is known from the second such bin on.
+    """
+    held = (queue_bytes == 0) & (paused_ps > 0)
     if not held.any():
         return queue_bytes
     filled = queue_bytes.copy()
     for b in np.flatnonzero(held.any(axis=0)):
         if b > 0:
-            filled[:, b] = np.where(held[:, b], filled[:, b - 1], filled[:, b])
+            sent = np.where(held[:, b - 1], tx_bytes[:, b - 1], 0)
+            filled[:, b] = np.where(held[:, b], np.maximum(filled[:, b - 1] - sent, 0), filled[:, b])
     return filled
