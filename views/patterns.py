@@ -4,7 +4,7 @@ import streamlit as st
 
 from views.figures.pattern import pattern
 from views.figures.style import CONFIG
-from views.parts import metrics, page, pattern_graphs
+from views.parts import metrics, page, pattern_curves, pattern_graphs
 from views.parts.words import fine_share, plural, show_count, show_time
 
 STATIC = {**CONFIG, "displayModeBar": False, "staticPlot": True}
@@ -131,7 +131,7 @@ def close_look(result, ranked) -> None:
     with right:
         tables(result, chosen)
     download(result, chosen)
-    curves()
+    pattern_curves.show(result, chosen)
 
 
 def tables(result, pattern_id: int) -> None:
@@ -174,14 +174,6 @@ def download(result, pattern_id: int) -> None:
                 label, lambda write=write: write(result, pattern_id), f"pattern-{pattern_id}.{suffix}", mime,
                 icon=":material/download:", on_click="ignore", key=f"download {suffix}",
             )  # fmt: skip
-
-
-def curves() -> None:
-    st.caption(
-        "How rates and queues settle within an episode is not recorded, only the mean rate of each flow in the longest one; "
-        "the Network page shows the queues of all ports over the whole run."
-    )
-
 
 
 main()

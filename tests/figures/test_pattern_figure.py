@@ -49,4 +49,4 @@ def test_a_crowd_is_thinned_and_widths_fall_into_classes():
     shared = 1 + (a + b) % 17
     figure = pattern(circle(count), np.stack([a, b], axis=1), shared, np.ones(count), [f"flow {i}" for i in range(count)], large=True)
     lines = [trace for trace in figure.data if trace.mode == "lines"]
-    assert sum(len(trace.x) for trace in lines) == 3 * MOST_EDGES and 1 < len(lines) <= 6
+    assert sum(len(trace.x) for trace in lines) == 3 * MOST_EDGES[True] and 1 < len(lines) <= 6

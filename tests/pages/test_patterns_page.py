@@ -2,12 +2,27 @@
 
 import pytest
 
+from sim.convergence import Settling
+from sim.preset import load_preset
+from sim.wormhole_simulation import WormholeSimulation
 from tests.pages.app_under_test import go, press, run_now, widget
+from views.parts import pattern_curves
 
 
 @pytest.fixture
 def patterns(finished):
     return go(finished, "patterns")
+
+
+@pytest.fixture
+def iteration(finished, scripted):
+    """The page over the result of the kernel itself."""
+    scripted.latest.result = WormholeSimulation(load_preset("gpt-small-16")).run()
+    return lambda: go(finished, "patterns")
+
+
+def captions(app):
+    return " ".join(caption.value for caption in app.caption)
 
 
 def cards(app):
@@ -50,6 +65,36 @@ def test_a_lone_flow_shares_nothing(patterns):
     widget(patterns.selectbox, "Pattern").set_value(0).run()
     widget(patterns.get("button_group"), "Table").set_value("Pairs").run()
     assert any("lone flow" in caption.value for caption in patterns.caption) and not patterns.exception
+
+
+def test_curves_that_cannot_be_made_say_so(patterns):
+    assert "Rates and queues over time are not recorded, and cannot be made for this pattern" in captions(patterns)
+
+
+def test_rates_and_queues_are_drawn_at_once_where_that_is_cheap_and_kept(iteration, monkeypatch):
+    page = iteration()
+    assert len(page.get("plotly_chart")) == 6, "four cards, one close up, its curves"
+    assert "They start with empty queues and fresh controllers" in captions(page) and "stays within 5 %" in captions(page)
+    assert [button.label for button in page.get("download_button")][-1] == "Download curves"
+    monkeypatch.setattr(Settling, "advance", None)  # nothing is simulated twice
+    widget(page.get("button_group"), "Sort by").set_value("Flows").run()
+    assert not page.exception and len(page.get("plotly_chart")) == 6
+
+
+def test_what_costs_more_is_simulated_when_asked(iteration, monkeypatch):
+    monkeypatch.setattr(pattern_curves, "CHEAP_HOPS", 1000)
+    page = iteration()
+    assert len(page.get("plotly_chart")) == 5 and "are simulated alone to see them" in captions(page)
+    press(page, next(button.label for button in page.button if button.label.startswith("Simulate about")))
+    assert len(page.get("plotly_chart")) == 6 and not any(button.label.startswith("Simulate about") for button in page.button)
+
+
+def test_one_that_was_interrupted_goes_on_without_being_asked_again(iteration, monkeypatch):
+    monkeypatch.setattr(pattern_curves, "CHEAP_HOPS", 1000)
+    page = iteration()
+    monkeypatch.setattr(Settling, "begun", True)
+    page.run()
+    assert len(page.get("plotly_chart")) == 6 and not page.exception
 
 
 def test_a_run_of_another_mode_offers_wormhole_mode(app):

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from views.parts import palette
 
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_RATE_UNITS = ((1e12, "Tb/s"), (1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "bit/s"))
 _BYTE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
@@ -18,6 +19,10 @@ def time_unit(longest_s: float) -> tuple[float, str]:
 
 def byte_unit(largest: float) -> tuple[float, str]:
     return _unit(largest, _BYTE_UNITS)
+
+
+def rate_unit(largest_bps: float) -> tuple[float, str]:
+    return _unit(largest_bps, _RATE_UNITS)
 
 
 def _unit(largest: float, units) -> tuple[float, str]:

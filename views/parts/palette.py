@@ -67,6 +67,11 @@ NVLINK = "#bef264"
 ERRORS = {"near": "#334155", "far": "#c2410c"}
 BAND = "rgba(51, 65, 85, 0.09)"
 
+# Many things of one sort, told apart from first to last.
+SEQUENCE = ("#41265f", "#3b528b", "#21918c", "#4fae4a", "#d99a0b")
+QUEUES = ("#0b3b37", QUEUE, "#7cc9bf")
+REST_FILL = "rgba(63, 88, 115, 0.16)"
+
 CRITICAL = "#111111"
 SELECTED = "#67e8f9"  # a halo around what the user picked
 GRID = "#e5e7eb"
@@ -86,8 +91,13 @@ def heat_scale() -> list[list]:
 
 def heat(share: float) -> str:
     """Colour of a utilisation between 0 and 1, as `rgb(r, g, b)`."""
-    position = min(max(share, 0.0), 1.0) * (len(HEAT) - 1)
-    low = min(int(position), len(HEAT) - 2)
+    return mixed(HEAT, share)
+
+
+def mixed(colours: tuple[str, ...], share: float) -> str:
+    """The colour at a share between 0 and 1 of the way along some colours, as `rgb(r, g, b)`."""
+    position = min(max(share, 0.0), 1.0) * (len(colours) - 1)
+    low = min(int(position), len(colours) - 2)
     mix = position - low
-    channels = [(1 - mix) * int(HEAT[low][i : i + 2], 16) + mix * int(HEAT[low + 1][i : i + 2], 16) for i in (1, 3, 5)]
+    channels = [(1 - mix) * int(colours[low][i : i + 2], 16) + mix * int(colours[low + 1][i : i + 2], 16) for i in (1, 3, 5)]
     return f"rgb({', '.join(str(round(channel)) for channel in channels)})"

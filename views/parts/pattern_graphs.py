@@ -15,6 +15,7 @@ from views.figures.pattern import circle
 from views.parts.words import show_rate, show_time
 
 ROUND = 24  # graphs of so few flows, and full meshes, are drawn on a circle
+DENSE = 8  # with more than the square of the flows over this many pairs nothing stands out, so it is a circle too
 ITERATIONS = 60  # of the spring model
 GRAPHS_KEPT = 64
 MOST_PAIRS = 1000  # rows of a table
@@ -35,7 +36,12 @@ def _graph(digest: str, states: int, pattern_id: int, _result):
 
 def drawn(result, pattern_id: int) -> tuple | None:
     """What `views.figures.pattern` draws: places, pairs, ports shared, rates, names."""
-    found = graph(result, pattern_id)
+    return _drawn(result.scenario.digest(), result.summary["memo"]["patterns"], int(pattern_id), result)
+
+
+@st.cache_resource(max_entries=GRAPHS_KEPT, show_spinner=False)
+def _drawn(digest: str, states: int, pattern_id: int, _result):
+    found = graph(_result, pattern_id)
     if found is None:
         return None
     pairs = list(found.edges(data="weight"))
@@ -49,7 +55,7 @@ def _places(found: nx.Graph) -> np.ndarray:
     """float64[n, 2] within the unit circle, in the order of the graph's nodes."""
     count, pairs = found.number_of_nodes(), found.number_of_edges()
     start = circle(count)
-    if count <= ROUND or pairs > count * count / 4:
+    if count <= ROUND or pairs > count * count / DENSE:
         return start
     placed = nx.spring_layout(found, pos=dict(zip(found, start, strict=True)), seed=1, iterations=ITERATIONS)
     xy = np.array([placed[node] for node in found])
