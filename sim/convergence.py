@@ -49,7 +49,7 @@ def longest_episode(result, pattern_id: int) -> Episode:
         Its flows cannot be told: a failed link has changed their paths since, or level paper saw others.
     """
     pattern, sent_bps = pattern_of_result(result, pattern_id)
-    number, start_ps, end_ps, pauses_ps = _stretch(result.episodes, pattern_id)
+    number, start_ps, end_ps, pauses_ps = longest_stretch(result.episodes, pattern_id)
     for at_ps in (start_ps + JUST_AFTER_PS, (start_ps + end_ps) / 2):
         found = [_in_order(result, part.flows) for part in partitions_at(result, at_ps / PS_PER_S) if len(part.flows) == pattern.flows]
         alike = [flows for flows in found if _paths(result.raw, flows) == _numbered(zip(pattern.data, pattern.acks, strict=True))]
@@ -64,8 +64,8 @@ def longest_episode(result, pattern_id: int) -> Episode:
     raise RunError(f"pattern {pattern_id}: which flows were in its longest episode cannot be told from the flows of the result")
 
 
-def _stretch(episodes, pattern_id: int) -> tuple[int, int, int, list[int]]:
-    """(partition, start, end, pauses in between) of the longest run of a partition's episodes of this pattern, in ps."""
+def longest_stretch(episodes, pattern_id: int) -> tuple[int, int, int, list[int]]:
+    """(partition, start, end, pauses in between) of the longest run of a partition's episodes of this pattern, in ps; RunError if there is none."""
     own = episodes[episodes["pattern_id"] == pattern_id].sort_values(["partition_id", "start_s"])
     if not len(own):
         raise RunError(f"pattern {pattern_id}: none of its episodes is in the result")

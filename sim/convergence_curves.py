@@ -58,20 +58,26 @@ class Curves:
         took_s = max(1, self.times_ps[last] - self.times_ps[first]) / PS_PER_S
         return (self.delivered_bytes[last] - self.delivered_bytes[first]) * BITS_PER_BYTE / took_s
 
+    @property
+    def packet_bps(self) -> float:
+        """What one packet more in a window adds to a rate."""
+        return self.payload_bytes * BITS_PER_BYTE * PS_PER_S / float(self.times_ps[self.window])
+
+    @property
+    def tells(self) -> bool:
+        """Whether enough packets arrived of every flow to say if its rate settles."""
+        return self.until >= LEAST_WINDOWS and bool(self.end_bps().min() >= FEWEST_PACKETS * self.packet_bps)
+
     def converged_ps(self) -> float | None:
         """From when on all rates are within 5 % of their end values, or one packet in a window; None if they never are for good.
 
         What happens in the last part, whose mean is the end value, must come after that. None too where packets are too few to tell.
         """
-        if self.until < LEAST_WINDOWS:
+        if not self.tells:
             return None
-        w, end = self.window, self.end_bps()
-        packet_bps = self.payload_bytes * BITS_PER_BYTE * PS_PER_S / float(self.times_ps[w])
-        if end.min() < FEWEST_PACKETS * packet_bps:
-            return None
-        shown = self.until - w + 1
+        end, shown = self.end_bps(), self.until - self.window + 1
         middle_ps, rates = (part[:shown] for part in self.rates())
-        far = np.flatnonzero((np.abs(rates - end) > WITHIN * end + packet_bps).any(axis=1))
+        far = np.flatnonzero((np.abs(rates - end) > WITHIN * end + self.packet_bps).any(axis=1))
         first = int(far[-1]) + 1 if len(far) else 0
         if first >= shown or middle_ps[first] > (1 - LAST_PART) * self.times_ps[self.until]:
             return None

@@ -67,7 +67,9 @@ def test_what_still_rises_at_the_end_has_not_converged():
 
 
 def test_packets_too_few_to_tell():
-    assert curves([steady(400), steady(0.2)]).converged_ps() is None and curves([lambda us: 0.0]).converged_ps() is None
+    for given in ([steady(400), steady(0.2)], [lambda us: 0.0]):
+        assert not curves(given).tells and curves(given).converged_ps() is None
+    assert curves([steady(400), steady(100)]).tells
 
 
 def test_what_happens_once_a_flow_has_ended_does_not_count():

@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from sim.convergence import longest_stretch
+from sim.units import PS_PER_S
 from views.figures.pattern import pattern
 from views.figures.style import CONFIG
 from views.parts import metrics, page, pattern_curves, pattern_graphs
@@ -151,15 +153,15 @@ def where(result, pattern_id: int) -> None:
     own = result.episodes[result.episodes["pattern_id"] == pattern_id]
     if not len(own):
         return
-    longest = own.loc[(own["end_s"] - own["start_s"]).idxmax()]
-    length = longest["end_s"] - longest["start_s"]
+    number, start_ps, end_ps, _ = longest_stretch(own, pattern_id)
+    start_s, length_s = start_ps / PS_PER_S, (end_ps - start_ps) / PS_PER_S
     if st.button(
-        f"See it on the network at {show_time(longest['start_s'])}", icon=":material/view_week:",
-        help=f"The longest of {plural(len(own), 'episode')}: {show_time(length)}, {longest['how']}",
+        f"See it on the network at {show_time(start_s)}", icon=":material/view_week:",
+        help=f"The longest of {plural(len(own), 'episode')}: {show_time(length_s)}",
     ):  # fmt: skip
         st.session_state["partitions of"] = result.raw
-        st.session_state["partition chosen"] = int(longest["partition_id"])
-        st.session_state["partition moment"] = float(longest["start_s"] + length / 2)
+        st.session_state["partition chosen"] = number
+        st.session_state["partition moment"] = start_s + length_s / 2
         st.switch_page(page.PAGES["partitions"])
 
 

@@ -112,15 +112,18 @@ def about(episode, curves) -> str:
     ]
     if curves.stopped:
         said.append(f"The curves end at {show_time(shown_s)}: {curves.stopped}.")
-    settled_ps = curves.converged_ps()
-    said.append(
-        f"From {show_time(settled_ps / PS_PER_S)} on every rate stays within 5 % of its end value." if settled_ps is not None
-        else "Not every rate comes to stay within 5 % of its end value."
-    )  # fmt: skip
+    said.append(_settled(curves))
     run_bps, here_bps = float(episode.sent_bps.sum()), curves.sent_bytes.sum() * BITS_PER_BYTE / shown_s
     if len(episode.sent_bps) and not episode.fresh and abs(run_bps - here_bps) > UNLIKE * max(run_bps, here_bps):
         said.append(f"In the run {they} sent {show_rate(run_bps)} on average, here {show_rate(here_bps)}: what had gone before still told there.")
     return " ".join(said)
+
+
+def _settled(curves) -> str:
+    at_ps = curves.converged_ps()
+    if at_ps is not None:
+        return f"From {show_time(at_ps / PS_PER_S)} on every rate stays within 5 % of its end value."
+    return "Not every rate comes to stay within 5 % of its end value." if curves.tells else "Too few packets arrive in that time to tell whether rates settle."
 
 
 def table(curves) -> pd.DataFrame:
