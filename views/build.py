@@ -76,7 +76,7 @@ def run_bar(scenario, problem: str | None) -> None:
         takes = f"**{roughly(cost.cpu_s)}**"
         how_long = {
             "packet": f"The run takes {takes}.",
-            "wormhole": f"Packet by packet it would take {takes}; only what is new is simulated.",
+            "wormhole": f"Packet by packet it would take {takes}; less as far as traffic repeats.",
             "flow": f"Packet by packet it would take {takes}; without packets it is quick.",
         }[scenario.simulation.mode]
         st.success(

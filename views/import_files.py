@@ -20,7 +20,7 @@ def main() -> None:
     )
     st.caption(f"{uploads.WHAT[kind]} Takes {plain(uploads.takes(kind))}.")
     given = st.file_uploader(
-        "Files, in any order", accept_multiple_files=True, key=f"files {kind}", max_upload_size=uploads.MAX_UPLOAD_MB,
+        "Files, in any order", accept_multiple_files=True, key="files to import", max_upload_size=uploads.MAX_UPLOAD_MB,
         help=f"At most {uploads.MAX_UPLOAD_MB} MB together; python -m sim import takes more. They are read here and go nowhere else.",
     )  # fmt: skip
     if not given:

@@ -15,6 +15,7 @@ TICKS = 60  # steps in which Play goes through the whole run
 MOST_PORTS = 1500
 MOST_FLOWS = 1000
 NOTABLE_QUEUE_BYTES = 10_000  # a few packets wait anywhere
+PAUSED_TOLD = " A square around a dot: PFC paused that port, it waits with what it has."
 BIN, PLAY, PORT = "network bin", "network play", "network port"
 
 
@@ -95,6 +96,7 @@ def moment(result, ticking: bool) -> None:
         f"Between {show_time(edges[bin])} and {show_time(edges[bin + 1])}. Each link has two sides, one per direction; "
         "the dot near the sending end is its port. "
         "Click a dot to look at that port below."
+        + PAUSED_TOLD * bool((series.paused_s[:, bin] > 0).any())
     )
     detail(result, chosen, (edges[bin] + edges[bin + 1]) / 2)
 

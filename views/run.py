@@ -13,6 +13,8 @@ from views.parts.words import fine_share, plain, plural, roughly, show_bytes, sh
 
 POLL_S = 0.25
 COMPILED_NOW_S = 0.1  # a run that waited longer for the kernel says so
+MOSTLY = 0.5  # share of the packet-hops from which a run is told to be no quicker than packet by packet
+LITTLE_REPEATS = " Little repeats so far, so that most packets have to be simulated: expect about the time of packet mode, or cancel and keep what is there."
 PHASES = {
     "waiting": "Waiting for its turn",
     "compiling": "Compiling the kernel (first run only)",
@@ -92,6 +94,7 @@ def live_hops(progress) -> None:
         st.plotly_chart(hop_bars({"so far": parts}, alone=True), config=CONFIG, key="live hops", alt="Packet-hops so far by how they came about")
         st.caption(
             f"Packet-hops so far by how they came about. {plural(memo['patterns'], 'state')} of partitions known, met again {plural(memo['hits'], 'time')}."
+            + LITTLE_REPEATS * (parts["simulated"] > MOSTLY * sum(parts.values()))
         )
 
 
@@ -141,7 +144,7 @@ def headline(result) -> None:
     st.caption(
         f"{finished}. {of_hops(summary)} in {show_time(summary['wall_s'])} "
         f"({show_time(spent.get('kernel', 0.0))} in the kernel{compiling}), "
-        f"{show_bytes(summary['peak_rss_bytes'])} of memory at most."
+        f"{show_bytes(summary['peak_rss_bytes'])} is the most memory that the app has taken since it started."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(page.PAGES["timeline"], label="See who waits for whom", icon=":material/view_timeline:")
@@ -167,7 +170,7 @@ def of_hops(summary: dict) -> str:
 
 
 def _beyond(hops: int) -> str:
-    return f" (and {show_count(hops)} more beyond the run's own)" if hops else ""
+    return f" (and {show_count(hops)} more in vain)" if hops else ""
 
 
 def beyond_in_words(hops: int) -> str:

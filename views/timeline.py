@@ -14,6 +14,7 @@ from views.parts.words import plain, plural, show_bytes, show_count, show_rate, 
 
 CHOSEN_FLOW, WINDOW = "timeline flow", "timeline window"
 CANDIDATES = 200
+MOST_SLOW = 8  # slow ranks that are named
 HOW_TOLD = (
     " The row “network” is dark where any flow had to be simulated packet by packet (never too thin to be seen; hover for the share), "
     "lighter where all were replayed or skipped."
@@ -37,6 +38,7 @@ def main() -> None:
         f"Only shortening these makes the {'run' if result.scenario.jobs else 'iteration'} shorter."
     )
     explain_bubble(result, jobs)
+    name_slow(result)
     shown, labels = ranks.choose(result, jobs)
     window = stretch.choose(result, WINDOW)
     episodes = records.table(result, "episodes")
@@ -77,6 +79,15 @@ def explain_bubble(result, jobs: list[ranks.Job]) -> None:
         text += f" In this run {show_time(bubble)} of it are on the critical path, beside {show_time(work)} of work: {show_share(bubble / work)}"
         text += ", waiting for slower GPUs included." if result.scenario.stragglers or p.compute_jitter else "."
     st.caption(text)
+
+
+def name_slow(result) -> None:
+    """Which ranks compute slower than the others, where a scenario says so: those beside them wait."""
+    slow = [f"rank {one.gpu} at {show_share(one.speed)} of the others' speed" for one in result.scenario.stragglers]
+    if slow:
+        more = f" and {len(slow) - MOST_SLOW} more" if len(slow) > MOST_SLOW else ""
+        named = f"**{', '.join(slow[:MOST_SLOW])}**{more}"
+        st.caption(f":material/hourglass_bottom: Slow by the scenario: {named}. Ranks that share its work wait in the short gaps of their rows.")
 
 
 def bubble_in_words(p) -> str:

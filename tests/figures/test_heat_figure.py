@@ -62,3 +62,12 @@ def test_heat_colours_get_darker_all_the_way():
 
     steps = [lightness(palette.heat(share)) for share in np.linspace(0.2, 1, 30)]
     assert (np.diff(steps) < 0).all()
+
+
+def test_paused_ports_have_a_square_below_their_point(incast):
+    bin = int(np.flatnonzero(incast.series.paused_s.any(axis=0))[0])
+    names = [trace.name for trace in heat(incast, bin).data]
+    assert "paused by PFC" in names and "paused by PFC" not in [trace.name for trace in heat(incast, 0).data]
+    (squares,) = [trace for trace in heat(incast, bin).data if trace.name == "paused by PFC"]
+    assert len(squares.x) == np.count_nonzero(incast.series.paused_s[:, bin])
+    assert names.index("paused by PFC") < [trace.customdata is not None for trace in heat(incast, bin).data].index(True)

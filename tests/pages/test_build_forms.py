@@ -210,5 +210,5 @@ def test_presets_are_grouped(app):
     options = widget(app.selectbox, "Preset").options
     groups = [option.split(":")[0] for option in options]
     assert groups == sorted(groups, key=["Teaching", "Training", "What goes wrong"].index)
-    assert "Training: Mixtral 8x7B on 64 GPUs" in options and "What goes wrong: A PFC storm" in options
-    assert "Teaching: Incast: 16 senders, one receiver" in options
+    assert "Training: Mixtral 8x7B on 64 GPUs (moe-8x7b-64)" in options and "What goes wrong: A PFC storm (pfc-storm)" in options
+    assert "Teaching: Incast: 16 senders, one receiver (incast-16)" in options

@@ -232,3 +232,11 @@ def test_a_list_of_gpus_is_told_instead_of_edited():
     assert not app.exception and "3 GPUs take part, as listed in the scenario" in said(app)
     assert "GPUs that take part" not in [one.label for one in app.number_input]
     assert linked(app).traffic.ranks == (0, 8, 16)
+
+
+def test_idle_gpus_are_a_warning(app):
+    widget(app.selectbox, "Preset").select("moe-8x7b-64").run()
+    assert not app.warning
+    widget(app.segmented_control, "Section").set_value("Workload").run()
+    widget(app.number_input, "Tensor parallel (TP)").set_value(4).run()
+    assert app.warning[0].value == "32 of 64 GPUs are idle: gpu32 to gpu63"

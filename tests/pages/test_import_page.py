@@ -26,9 +26,16 @@ def page(app):
 def give(app, kind, files):
     app.segmented_control(key="import kind").set_value(kind).run()
     content = [(name, text if isinstance(text, bytes) else text.encode(), "") for name, text in files.items()]
-    app.file_uploader(key=f"files {kind}").set_value(content).run()
+    app.file_uploader(key="files to import").set_value(content).run()
     assert not app.exception, app.exception
     return app
+
+
+def test_files_stay_when_their_tool_is_chosen_after_them(page):
+    give(page, "own", HPCC)
+    assert "choose it above" in page.error[0].value
+    page.segmented_control(key="import kind").set_value("hpcc").run()
+    assert not page.error and figures(page)["GPUs"]
 
 
 def use(app):
@@ -85,7 +92,7 @@ def test_notices_of_the_import_are_shown(page):
         ("own", {"a.toml": "x = "}, "a.toml: is not TOML"),
         ("own", {"a.toml": "title = 'x'"}, "a.toml: cluster is missing"),
         ("own", {"a.toml": "[cluster]\ntopology = 'file'\nfile = '/etc/passwd'\n"}, "names another file, which is not here"),
-        ("own", {"a.toml": "", "b.toml": ""}, "2 files: a scenario is one .toml file"),
+        ("own", {"a.toml": "", "b.toml": ""}, "2 files: a scenario is one .toml file; for files of another tool choose it above"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_nothing_is_taken_over(page, kind, files, line):
@@ -119,7 +126,7 @@ def test_too_much_is_refused_before_it_is_read(monkeypatch, page):
 
 def test_two_files_of_one_name_are_refused(page):
     page.segmented_control(key="import kind").set_value("htsim").run()
-    page.file_uploader(key="files htsim").set_value([("m.cm", MATRIX.encode(), ""), ("m.cm", MATRIX.encode(), "")]).run()
+    page.file_uploader(key="files to import").set_value([("m.cm", MATRIX.encode(), ""), ("m.cm", MATRIX.encode(), "")]).run()
     assert page.error[0].value.startswith("m.cm: two files have this name")
 
 

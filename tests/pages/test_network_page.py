@@ -83,3 +83,11 @@ def test_the_share_of_traffic_of_others_is_told_where_there_is_any(app):
     share = next(metric.value for metric in app.metric if metric.label == "Background")
     assert share.endswith(" %") and not app.exception
     assert set(app.dataframe[0].value["job"]) <= {"own job", "mixture", "background 1"}
+
+
+def test_paused_ports_are_explained_where_there_are_any(finished):
+    go(finished, "network")
+    bins = finished.select_slider[0]
+    assert any("PFC paused that port" in caption.value for caption in finished.caption)
+    bins.set_value(63).run()
+    assert not any("PFC paused that port" in caption.value for caption in finished.caption)

@@ -57,6 +57,14 @@ def test_finished_run_shows_its_headline_figures(finished):
     assert not finished.warning and "16 of 16 flows finished" in " ".join(one.value for one in finished.caption)
 
 
+def test_a_run_of_which_little_repeats_says_so_while_it_runs(app, scripted):
+    press(app, "Run")
+    scripted.latest.run_to(0.5)
+    assert not any("Little repeats so far" in caption.value for caption in app.run().caption)
+    scripted.latest.progress.kernel["packet_hops"].update(executed=400_000, irreducible=400_000, replayed=50_000, skipped=50_000)
+    assert any("Little repeats so far" in caption.value for caption in app.run().caption)
+
+
 def test_a_run_in_wormhole_mode_shows_live_where_its_packet_hops_come_from(app, scripted):
     press(app, "Run")
     scripted.latest.run_to(0.25)
@@ -202,7 +210,7 @@ def test_what_was_simulated_beyond_the_run_is_said_and_no_share_of_it(app, scrip
     app.run()
     assert figures(app)["Simulated"] == "100 %"
     (line,) = [caption.value for caption in app.caption if "packet-hops accounted for" in caption.value]
-    assert "64,000 packet-hops accounted for, 64,000 of them simulated (and 10,418 more beyond the run's own)" in line
+    assert "64,000 packet-hops accounted for, 64,000 of them simulated (and 10,418 more in vain)" in line
     assert not any("116 %" in text.value for text in (*app.caption, *app.markdown))
 
 

@@ -133,3 +133,9 @@ def test_ends_of_iterations_are_marked_per_job():
     ends = result.tasks[result.tasks["job"] == 0].groupby("iteration")["end_s"].max()
     assert len(times) == 3 and all(mark >= end for mark, end in zip(times, ends, strict=True))
     assert ranks.marks(fabricate.result(fabricate.training()), [own]) == {}
+
+
+def test_slow_ranks_are_named(app):
+    widget(app.selectbox, "Preset").select("straggler").run()
+    go(run_now(app), "timeline")
+    assert any("**rank 5 at 60 % of the others' speed**" in caption.value for caption in app.caption)

@@ -26,6 +26,7 @@ def heat(result, bin: int, selected: int | None = None) -> go.Figure:
     _add_lines(figure, network, drawn, share, apart)
     marked = np.arange(len(share)) if len(share) <= MARKED_PORTS else drawn
     _add_broken(figure, result, bin)
+    _add_paused(figure, result, marked, bin, apart)
     _add_ports(figure, result, marked, share, bin, apart)
     add_nodes(figure, network)
     style.drawing(figure, drawing_height(network) + 40)
@@ -72,6 +73,17 @@ def _add_broken(figure: go.Figure, result, bin: int) -> None:
         x, y = geometry.polyline(*geometry.ends(result.network, ports))
         line = dict(color=palette.BROKEN, width=3, dash="dot")
         figure.add_trace(go.Scatter(x=x, y=y, mode="lines", name="link down", hoverinfo="skip", line=line))
+
+
+def _add_paused(figure: go.Figure, result, ports: np.ndarray, bin: int, apart: bool) -> None:
+    """A square around every port that PFC stopped during some of the bin: it looks idle, and is not."""
+    if not result.series.n_bins:
+        return
+    paused = ports[result.series.paused_s[ports, bin] > 0]
+    if len(paused):
+        points = geometry.along(*geometry.ends(result.network, paused, apart), 0.22)
+        marker = dict(symbol="square-open", size=13 if len(ports) < 400 else 8, color=palette.PAUSED, line_width=2)
+        figure.add_trace(go.Scatter(x=points[:, 0], y=points[:, 1], mode="markers", name="paused by PFC", hoverinfo="skip", marker=marker))
 
 
 def down_links(result, time_s: float) -> np.ndarray:

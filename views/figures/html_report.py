@@ -70,7 +70,7 @@ def _key_figures(result) -> str:
         ("ECN marks", show_count(summary["ecn_marks"])), ("PFC pauses", show_count(summary["pfc_pauses"])),
         ("Packets lost", show_count(summary["drops"] + summary["losses"])), ("Deepest queue", show_bytes(summary["max_queue_bytes"])),
         ("Packet-hops", show_count(summary["packet_hops"]["total"])), ("CPU time", show_time(summary["cpu_s"]["total"])),
-        ("Memory", show_bytes(summary["peak_rss_bytes"])),
+        ("Peak memory of the process", show_bytes(summary["peak_rss_bytes"])),
     )  # fmt: skip
     return '<h2>Key figures</h2><div class="keys">' + "".join(f"<div>{escape(name)}<b>{escape(value)}</b></div>" for name, value in rows) + "</div>"
 

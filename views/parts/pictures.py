@@ -20,12 +20,16 @@ from views.parts.labels import labelled
 from views.parts.words import plural, show_bytes, show_share
 
 OWN_JOB = 0
+IDLE = "GPUs are idle"  # in the notice that must not be overlooked: half a cluster may be meant, or a slip
 
 
 def show(scenario: Scenario, network) -> None:
     """Notices and pictures of a legal scenario."""
     for notice in all_notices(scenario, network):
-        st.caption(f":material/info: {labelled(notice)}")
+        if IDLE in notice:
+            st.warning(labelled(notice), icon=":material/warning:")
+        else:
+            st.caption(f":material/info: {labelled(notice)}")
     st.subheader("Network", anchor=False)
     st.plotly_chart(
         topology(network, preview.faulty_ports(network, scenario)),

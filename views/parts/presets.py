@@ -37,7 +37,7 @@ def choose() -> None:
         list(found),
         index=None if st.session_state[draft.PRESET] is None else 0,
         key=draft.PRESET,
-        format_func=lambda name: f"{group(found[name])}: {found[name].title or name}",
+        format_func=lambda name: f"{group(found[name])}: {found[name].title or name} ({name})",
         on_change=_load,
         placeholder="Own scenario",
         persist_state="session",

@@ -16,6 +16,7 @@ MAX_UPLOAD_MB = 50  # of one file, and of all files together
 IMPORTS_KEPT = 2
 OWN = "own"
 NAMES = {OWN: "Wormhole Lab", "hpcc": "HPCC / ns-3", "simai": "SimAI", "astra": "ASTRA-sim / Chakra", "htsim": "htsim"}
+ELSEWHERE = "for files of another tool choose it above, under “From”"
 WHAT = {
     OWN: "A scenario that this project wrote: “Download as TOML” on the Build page, or a file like those in presets/.",
     "hpcc": "Files of the HPCC simulator and of what is built on it: network, flows, switch and controller settings.",
@@ -64,14 +65,14 @@ def _imported(key: str, _kind: str, _files: dict[str, bytes]) -> tuple[Scenario,
 def own(files: dict[str, bytes]) -> tuple[Scenario, list[str]]:
     """The scenario of a TOML file."""
     if len(files) != 1:
-        raise FormatError(f"{len(files)} files: a scenario is one .toml file")
+        raise FormatError(f"{len(files)} files: a scenario is one .toml file; {ELSEWHERE}")
     ((name, content),) = files.items()
     if len(content) > MAX_SCENARIO_BYTES:
         raise FormatError(f"{name}: is {len(content)} bytes; at most {MAX_SCENARIO_BYTES} are read")
     try:
         data = tomllib.loads(text_of(content, name))
     except tomllib.TOMLDecodeError as problem:
-        raise FormatError(f"{name}: is not TOML: {problem}") from None
+        raise FormatError(f"{name}: is not TOML: {problem}; {ELSEWHERE}") from None
     if isinstance(data.get("cluster"), dict) and "file" in data["cluster"]:
         raise FormatError(f"{name}: cluster.file names another file, which is not here; give its text as cluster.graph")
     data.setdefault("name", name.removesuffix(".toml"))

@@ -8,6 +8,7 @@ from views.parts.words import plain, plural
 
 TRAINING, TRAFFIC, IMPORTED = "Training a model", "Plain traffic", "Imported work"
 CHOICE = "workload"  # key of the widget
+EDIT_LISTS = "To change them: “Download as TOML” under “Share this scenario”, edit, and bring it back on the Import page."
 
 
 def show(scenario) -> None:
@@ -52,9 +53,9 @@ def traffic(scenario) -> None:
     fields.show(keys.TRAFFIC, scenario)
     ranks, listed = draft.get("traffic.ranks"), draft.get("traffic.flows")
     if isinstance(ranks, (list, tuple)):
-        st.caption(f"{plural(len(ranks), 'GPU takes', 'GPUs take')} part, as listed in the scenario; edit them in its TOML text.")
+        st.caption(f"{plural(len(ranks), 'GPU takes', 'GPUs take')} part, as listed in the scenario. {EDIT_LISTS}")
     if listed:
-        st.caption(f"{plural(len(listed), 'flow is', 'flows are')} listed in the scenario; edit them in its TOML text.")
+        st.caption(f"{plural(len(listed), 'flow is', 'flows are')} listed in the scenario. {EDIT_LISTS}")
 
 
 def imported() -> None:
