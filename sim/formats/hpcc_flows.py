@@ -48,7 +48,7 @@ def read_flows(text: str, network: Network, file: str = "flows") -> HpccFlows:
         if odd and len(body) % 6:
             raise FormatError(f"{file}:{odd}: {rows[odd - 1]} values: {LIKE}")
         raise FormatError(
-            f"{file}:1: {n} flows announced, {len(body) // 6} found; the nearest that works is to write {len(body) // 6} there"
+            f"{file}:1: {n} flows announced, {len(body) // 6} found; the nearest that works is to write {len(body) // 6} there, if the file is not cut off"
         )
     columns = {name: body[index::6] for index, name in enumerate(COLUMNS)}
 

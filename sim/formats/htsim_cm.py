@@ -55,7 +55,10 @@ def read_cm(text: str, file: str = "connections.cm") -> tuple[HtsimWork, list[st
     for key, found in (("Connections", len(connections)), ("Triggers", len(triggers))):
         if header.get(key, 0) != found:
             where = f"{file}:{lines[key]}" if key in lines else f"{file}: Triggers is missing"
-            raise FormatError(f"{where}: {header.get(key, 0)} {key.lower()} announced, {found} found; the nearest that works is to write {key} {found}")
+            raise FormatError(
+                f"{where}: {header.get(key, 0)} {key.lower()} announced, {found} found; "
+                f"the nearest that works is to write {key} {found}, if the file is not cut off"
+            )
     return _work(header["Nodes"], columns, kinds, connections, file)
 
 

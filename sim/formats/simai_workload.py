@@ -78,7 +78,7 @@ def _layers(rows: list[tuple[int, list[str]]], file: str) -> list[tuple[int, lis
     if len(layers) != announced:
         raise FormatError(
             f"{file}:{line}: {announced} layers announced, {len(layers)} found; "
-            + (f"the nearest that works is to write {len(layers)} there" if layers else LIKE)
+            + (f"the nearest that works is to write {len(layers)} there, if the file is not cut off" if layers else LIKE)
         )
     return layers
 

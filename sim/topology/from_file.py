@@ -100,7 +100,8 @@ def _links(words: list[tuple[str, int]], n_links: int, n_nodes: int, file: str) 
         if odd:
             raise FormatError(f"{file}:{odd[0]}: {odd[1]} values: {LINK} (the header says {n_links} links)")
         raise FormatError(
-            f"{file}:1: the header says {n_links} links, the file has {len(words) // 5}; the nearest that works is to write {len(words) // 5} there"
+            f"{file}:1: the header says {n_links} links, the file has {len(words) // 5}; "
+            f"the nearest that works is to write {len(words) // 5} there, if the file is not cut off"
         )
     ends = np.empty((2, n_links), np.int64)
     rate_bps, delay_ps, loss = np.empty(n_links, np.int64), np.empty(n_links, np.int64), np.empty(n_links)
