@@ -22,9 +22,10 @@ from sim.scenario_parts import (
 )
 from sim.scenario_program import Program, check_program
 from sim.scenario_rules import check_traffic, gpus_used, notices
-from sim.scenario_tenants import Background, Job, Straggler, check_background, check_stragglers, fill_jobs
+from sim.scenario_strategy import filled_parallelism, legal_strategies
+from sim.scenario_tenants import Background, Job, Straggler, check_background, check_stragglers, fill_jobs, room_of_own
 from sim.scenario_training import Model, Parallelism
-from sim.scenario_training_rules import filled_model, filled_parallelism, legal_strategies
+from sim.scenario_training_rules import filled_model
 
 __all__ = [
     "CONGESTION_CONTROLS", "PATTERNS", "TOPOLOGIES",
@@ -83,10 +84,7 @@ class Scenario(Part):
             model = self.model.model_copy()
             model._resolve(**filled_model(self.model))
             parallelism = self.parallelism.model_copy()
-            taken = sum(job.gpus or job.parallelism.gpus_given for job in self.jobs)
-            left = min(self.parallelism.gpus_given or self.cluster.gpus, max(1, self.cluster.gpus - taken))
-            mine = self.cluster.model_copy(update={"gpus": left}) if self.jobs else self.cluster
-            parallelism._resolve(**filled_parallelism(model, mine, self.parallelism))
+            parallelism._resolve(**filled_parallelism(model, room_of_own(self.parallelism, self.jobs, self.cluster), self.parallelism))
             jobs = fill_jobs(self.jobs, self.cluster, parallelism.gpus)
             self._resolve(model=model, parallelism=parallelism, jobs=jobs)
         else:

@@ -1,6 +1,5 @@
 """The sections of a scenario for what else happens on a cluster: more jobs, background traffic, slow GPUs."""
 
-import re
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -9,8 +8,9 @@ from sim.errors import ScenarioError
 from sim.scenario_base import Part
 from sim.scenario_cluster import Cluster
 from sim.scenario_parts import MAX_FLOW_BYTES, MAX_START_US
+from sim.scenario_strategy import Room, can_have, filled_parallelism, whole
 from sim.scenario_training import Model, Parallelism
-from sim.scenario_training_rules import filled_model, filled_parallelism
+from sim.scenario_training_rules import filled_model
 
 BACKGROUND_PATTERNS = ("random", "incast", "ring", "permutation", "all-to-all")
 FLOWS_MAX = 5_000_000
@@ -53,6 +53,22 @@ class Straggler(Part):
     speed: float = Field(description="its speed over that of the others, like 0.7", ge=0.01, le=1)
 
 
+def room_of_own(parallelism: Parallelism, jobs: tuple[Job, ...], cluster: Cluster) -> Room:
+    """The GPUs from 0 on that [parallelism] has beside the jobs; ScenarioError if they leave none."""
+    if not jobs:
+        return whole(cluster)
+    taken = sum(job.gpus or job.parallelism.gpus_given for job in jobs)
+    wanted = parallelism.gpus_given
+    most = min((job.first_gpu for job in jobs if job.first_gpu is not None), default=None)
+    left = cluster.gpus - taken if most is None else min(cluster.gpus - taken, most)
+    if wanted and wanted <= cluster.gpus:
+        return Room(cluster, wanted, f"parallelism.dp = {parallelism.dp}", "cluster.gpus", taken)
+    if left < 1:
+        raise ScenarioError(f"[[jobs]] leave no GPU of cluster.gpus = {cluster.gpus} to [parallelism], which begins at GPU 0; give them fewer, or later ones")
+    called = f"the {left} GPUs that [[jobs]] leave of cluster.gpus = {cluster.gpus}"
+    return Room(cluster, left, called, "cluster.gpus", cluster.gpus - left, most)
+
+
 def fill_jobs(jobs: tuple[Job, ...], cluster: Cluster, first_free: int) -> tuple[Job, ...]:
     """Jobs with every default filled in; ScenarioError where two want the same GPU or one goes beyond the last."""
     filled, taken = [], [(0, first_free, "[parallelism]")]
@@ -66,23 +82,41 @@ def fill_jobs(jobs: tuple[Job, ...], cluster: Cluster, first_free: int) -> tuple
             if not gpus:
                 raise ScenarioError("gpus is missing: give it, or parallelism.dp")
             parallelism = wanted.model_copy()
-            parallelism._resolve(**filled_parallelism(model, cluster.model_copy(update={"gpus": gpus}), wanted))
+            others = sum(high - low for low, high, _ in taken)
+            parallelism._resolve(**filled_parallelism(model, Room(cluster, gpus, f"{where}.gpus = {gpus}", f"{where}.gpus", others), wanted))
         except ScenarioError as problem:
-            raise ScenarioError(re.sub(r"\bcluster\.gpus\b", f"{where}.gpus", f"{where}.{problem}")) from None
-        first = taken[-1][1] if job.first_gpu is None else job.first_gpu
-        if first + gpus > cluster.gpus:
-            raise ScenarioError(
-                f"{where}: GPUs {first} to {first + gpus - 1} are beyond cluster.gpus = {cluster.gpus}; "
-                f"give fewer, or cluster.gpus = {first + gpus}"
-            )
-        for low, high, other in taken:
-            if first < high and low < first + gpus:
-                raise ScenarioError(f"{where}.first_gpu = {first}: GPUs {low} to {high - 1} belong to {other}; the next free one is {taken[-1][1]}")
+            raise ScenarioError(f"{where}.{problem}") from None
+        first = _first_gpu(job, where, gpus, taken, cluster)
         taken.append((first, first + gpus, where))
         full = job.model_copy()
         full._resolve(model=model, parallelism=parallelism, gpus=gpus, first_gpu=first, name=job.name or f"job {index + 1}")
         filled.append(full)
     return tuple(filled)
+
+
+def _first_gpu(job: Job, where: str, gpus: int, taken: list[tuple[int, int, str]], cluster: Cluster) -> int:
+    """Where a job begins: as it says, or behind the jobs before; groups of tensor-parallel GPUs must fill servers evenly."""
+    tp, node = job.parallelism.tp, cluster.gpus_per_node
+    block = tp if node % tp == 0 else node
+    behind = -(-max(high for _, high, _ in taken) // block) * block
+    first = behind if job.first_gpu is None else job.first_gpu
+    free = next(
+        start for start in sorted({0, behind, *(-(-high // block) * block for _, high, _ in taken)})
+        if all(start >= high or start + gpus <= low for low, high, _ in taken)
+    )  # fmt: skip
+    if first % block:
+        raise ScenarioError(
+            f"{where}.first_gpu = {first}: must be a multiple of {block}, or groups of {where}.parallelism.tp = {tp} straddle servers of "
+            f"cluster.gpus_per_node = {node}; the next free one is {free}"
+        )
+    for low, high, other in taken:
+        if first < high and low < first + gpus:
+            raise ScenarioError(f"{where}.first_gpu = {first}: GPUs {low} to {high - 1} belong to {other}; the next free one is {free}")
+    if first + gpus > cluster.gpus:
+        enough = next((n for n in (first + gpus, -(-(first + gpus) // node) * node) if can_have(cluster, n)), None)
+        larger = f", or cluster.gpus = {enough}" if enough else ""
+        raise ScenarioError(f"{where}: GPUs {first} to {first + gpus - 1} are beyond cluster.gpus = {cluster.gpus}; give fewer{larger}")
+    return first
 
 
 def check_background(background: tuple[Background, ...], cluster: Cluster) -> None:

@@ -50,6 +50,28 @@ def test_one_clear_line(changes, words):
     assert words in str(problem.value) and "\n" not in str(problem.value)
 
 
+def test_a_jobs_tensor_parallel_groups_lie_within_servers():
+    narrow, wide = ({"model": {"name": "gpt-125m"}, "parallelism": {"tp": tp, "dp": 2}} for tp in (1, 4))
+    assert [job.first_gpu for job in made(jobs=[narrow, wide]).jobs] == [8, 12]
+    with pytest.raises(ScenarioError, match=r"jobs\.1\.first_gpu = 10: must be a multiple of 4, .* straddle servers .*; the next free one is 12"):
+        made(jobs=[narrow, {**wide, "first_gpu": 10}])
+
+
+def test_jobs_stand_behind_all_before_wherever_these_are():
+    one = {"model": {"name": "gpt-125m"}, "parallelism": {"dp": 2}}
+    assert [job.first_gpu for job in made(jobs=[{**one, "first_gpu": 20}, {**one, "first_gpu": 10}, one]).jobs] == [20, 10, 22]
+
+
+def test_what_jobs_leave_is_told_and_what_is_offered_fits_it():
+    with pytest.raises(ScenarioError) as problem:
+        made(parallelism={"tp": 2, "pp": 2, "cp": 7}, jobs=[JOB], model={"name": "gpt-125m", "sequence": 28})
+    assert "is 28 GPUs, more than the 24 GPUs that [[jobs]] leave of cluster.gpus = 32" in str(problem.value)
+    with pytest.raises(ScenarioError, match=r"GPUs 8 to 39 are beyond cluster.gpus = 32; give fewer, or cluster.gpus = 40"):
+        made(jobs=[{**JOB, "gpus": 32}])
+    with pytest.raises(ScenarioError, match=r"\[\[jobs\]\] leave no GPU of cluster.gpus = 32"):
+        made(parallelism={"tp": 2}, jobs=[{**JOB, "gpus": 32}])
+
+
 def test_traffic_has_no_jobs():
     data = {"cluster": BASE["cluster"], "traffic": {"pattern": "ring"}}
     with pytest.raises(ScenarioError, match=r"\[traffic\] and \[\[jobs\]\] exclude each other"):

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.errors import ScenarioError
+from sim.scenario_strategy import MICRO_BATCHES_MAX
 
 PARAMETERS_PER_RANK_IN_BUCKET = 1_000_000  # Megatron-LM DistributedDataParallelConfig: max(40 M, 1 M x d)
-MICRO_BATCHES_MAX = 32_768  # what the 16-bit micro-batch column of a Dag can number
 LOW_PRECISION_GRADIENTS = ("zero-1", "zero-2", "zero-3")  # bf16 (arXiv 1910.02054 section 3.1)
 
 

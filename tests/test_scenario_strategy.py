@@ -1,0 +1,82 @@
+"""Rules of a strategy: what each refusal says, and that everything it offers works."""
+
+import re
+
+import pytest
+
+from sim.errors import ScenarioError
+from sim.scenario import Scenario
+
+CLUSTER = {"topology": "rail-optimised", "gpus": 32, "gpus_per_node": 8}
+BASE = {"cluster": CLUSTER, "model": {"name": "gpt-125m"}, "parallelism": {"tp": 2, "pp": 2, "dp": 8}}
+MIXTURE = {"layers": 4, "hidden": 64, "heads": 8, "vocabulary": 100, "experts": 12}
+
+
+def refusal(base=BASE, **parallelism):
+    with pytest.raises(ScenarioError) as problem:
+        Scenario.from_data(changed(base, **parallelism))
+    assert "\n" not in str(problem.value)
+    return str(problem.value)
+
+
+def changed(base, **parallelism):
+    return {**base, "parallelism": {**base["parallelism"], **parallelism}}
+
+
+@pytest.mark.parametrize(
+    "parallelism",
+    [
+        {"dp": 7}, {"tp": 3}, {"pp": 5}, {"virtual_stages": 3, "pp": 3, "dp": 5}, {"virtual_stages": 2, "tp": 16}, {"cp": 4, "dp": 3},
+        {"global_batch": 60}, {"schedule": "interleaved", "virtual_stages": 2, "dp": 3, "micro_batches": 4},
+    ],
+)  # fmt: skip
+def test_every_strategy_offered_works(parallelism):
+    base = {**BASE, "model": {"name": "gpt-125m", "sequence": 48}}
+    offered = re.findall(r"TP (\d+) PP (\d+) DP (\d+)", refusal(base, **parallelism))
+    assert offered
+    for tp, pp, dp in offered:
+        Scenario.from_data(changed(base, **{**parallelism, "tp": int(tp), "pp": int(pp), "dp": int(dp)}))
+
+
+def test_a_cluster_is_offered_only_if_there_can_be_one():
+    assert "(set cluster.gpus = 64 for exactly this strategy)" in refusal(dp=16)
+    assert "set cluster.gpus" not in refusal(dp=7)  # 28 GPUs are no whole servers
+    assert "(set cluster.gpus = 28 for exactly this strategy)" in refusal({**BASE, "cluster": {**CLUSTER, "gpus_per_node": 4}}, dp=7)
+
+
+@pytest.mark.parametrize(
+    ("parallelism", "words"),
+    [
+        ({"gradient_algorithm": "double-binary-tree"}, "optimizer 'distributed' has reduce-scatters and all-gathers; use gradient_algorithm = \"ring\""),
+        ({"cp": 3, "dp": 2}, "2 cp must divide model.sequence = 2048"),
+        ({"cp": 2048, "dp": 1}, "the nearest sequence is 4096"),
+        ({"virtual_stages": 5}, "pp x virtual_stages = 10 must divide model.layers = 12 (or allow uneven_stages = true); virtual_stages that work: 2, 3, 6"),
+        ({"virtual_stages": 7}, "virtual_stages = 7: pp x virtual_stages = 14 must divide model.layers = 12; virtual_stages that work: 2, 3, 6"),
+        ({"virtual_stages": 2, "pp": 1, "dp": 16}, "pp = 1: schedule 'interleaved' needs at least 2 of each; or use virtual_stages = 1"),
+        ({"virtual_stages": 2, "pp": 1, "dp": 16, "schedule": "interleaved"}, 'or use schedule = "1f1b" and virtual_stages = 1'),
+        ({"virtual_stages": 2, "pp": 1, "dp": 16, "schedule": "gpipe"}, "schedule 'gpipe' takes 1; use virtual_stages = 1"),
+        ({"virtual_stages": 2, "schedule": "gpipe"}, "schedule 'gpipe' takes 1; use schedule = \"interleaved\", or virtual_stages = 1"),
+        ({"virtual_stages": 2, "micro_batches": 3}, "micro_batches = 3: must be a multiple of pp = 2 with schedule 'interleaved'; the nearest are 2 and 4"),
+        ({"virtual_stages": 2, "global_batch": 24}, "multiple of dp x micro_batch x pp = 8 x 1 x 2 = 16 with schedule 'interleaved'; the nearest are 16 or 32"),
+        ({"micro_batches": 3, "global_batch": 60}, "micro_batches = 3: global_batch = 60 over dp x micro_batch = 8 makes 7.5; give one of the two"),
+        ({"micro_batches": 32_769}, "micro_batches = 32769: must be at most 32768"),
+    ],
+)  # fmt: skip
+def test_what_no_other_strategy_mends_says_what_does(parallelism, words):
+    assert words in refusal(**parallelism)
+
+
+def test_the_nearest_expert_parallelism_divides_experts_and_replicas():
+    base = {**BASE, "model": MIXTURE}
+    assert "ep = 5: must divide model.experts = 12; the nearest is 4" in refusal(base, ep=5)
+    assert "ep = 6: must divide parallelism.dp = 8, for experts are spread over data-parallel ranks; the nearest is 4" in refusal(base, ep=6)
+    Scenario.from_data(changed(base, ep=4))
+
+
+def test_what_the_gpu_cannot_do():
+    old = {**BASE, "cluster": {**CLUSTER, "gpu": "A100-SXM-80"}}
+    assert "precision = 'fp8': cluster.gpu = 'A100-SXM-80' has no fp8 arithmetic; use precision = \"bf16\", or one of H100-SXM" in refusal(old, precision="fp8")
+    bare = {**BASE, "cluster": {**CLUSTER, "nvlink_gbps": 0.0}}
+    message = refusal(bare)
+    assert "tp = 2: needs NVLink between the GPUs of a server, but cluster.nvlink_gbps = 0; the nearest that work: TP 1 PP 2 DP 16" in message
+    Scenario.from_data(changed({**bare, "model": MIXTURE | {"heads": 16}}, tp=16, dp=1))  # wider than a server: over the network
