@@ -83,8 +83,10 @@ def _in_order(result, flows: np.ndarray) -> np.ndarray:
 
 
 def _paths(raw, flows: np.ndarray) -> list:
-    data, acks = ((ptr.tolist(), ports) for ptr, ports in ((raw.data_ptr, raw.data_ports), (raw.ack_ptr, raw.ack_ports)))
-    return _numbered([ports[ptr[f] : ptr[f + 1]].tolist() for ptr, ports in (data, acks)] for f in flows.tolist())
+    ways = []
+    for ptr, ports in ((raw.data_ptr, raw.data_ports), (raw.ack_ptr, raw.ack_ports)):
+        ways.append([ports[a:b].tolist() for a, b in zip(ptr[flows].tolist(), ptr[flows + 1].tolist(), strict=True)])
+    return _numbered(zip(*ways, strict=True))
 
 
 def _numbered(paths) -> list:

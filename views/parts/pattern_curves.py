@@ -114,7 +114,7 @@ def about(episode, curves) -> str:
         said.append(f"The curves end at {show_time(shown_s)}: {curves.stopped}.")
     said.append(_settled(curves))
     run_bps, here_bps = float(episode.sent_bps.sum()), curves.sent_bytes.sum() * BITS_PER_BYTE / shown_s
-    if len(episode.sent_bps) and not episode.fresh and abs(run_bps - here_bps) > UNLIKE * max(run_bps, here_bps):
+    if curves.tells and len(episode.sent_bps) and not episode.fresh and abs(run_bps - here_bps) > UNLIKE * max(run_bps, here_bps):
         said.append(f"In the run {they} sent {show_rate(run_bps)} on average, here {show_rate(here_bps)}: what had gone before still told there.")
     return " ".join(said)
 
