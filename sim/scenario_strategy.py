@@ -62,7 +62,7 @@ def filled_parallelism(model: Model, room: Room, wanted: Parallelism) -> dict:
     try:
         return _checked(model, room, wanted, dp)
     except Unfit as problem:
-        raise ScenarioError(f"{problem}; {_offer(model, room, wanted, dp)}") from None
+        raise ScenarioError(f"{problem}; {_offer(model, room, wanted, dp, str(problem))}") from None
 
 
 def _legal(model: Model, room: Room, wanted: Parallelism, tp: int, pp: int, dp: int) -> list[tuple[int, int, int]]:
@@ -85,8 +85,9 @@ def _works(model: Model, room: Room, wanted: Parallelism, tp: int, pp: int, dp: 
     return True
 
 
-def _offer(model: Model, room: Room, wanted: Parallelism, dp: int) -> str:
-    room = room._replace(gpus=max(1, min(room.gpus, room.cluster.gpus - room.others)))
+def _offer(model: Model, room: Room, wanted: Parallelism, dp: int, broken: str) -> str:
+    if room.gpus == wanted.gpus_given:  # that many are wanted, so many there are
+        room = room._replace(gpus=max(1, min(room.gpus, room.cluster.gpus - room.others)))
     found = _legal(model, room, wanted, wanted.tp, wanted.pp, dp)
     if found:
         return "the nearest that work: " + ", ".join(f"TP {t} PP {p} DP {d}" for t, p, d in found[:STRATEGIES_OFFERED])
@@ -96,6 +97,11 @@ def _offer(model: Model, room: Room, wanted: Parallelism, dp: int) -> str:
         how = room.resized(used)
         if how and _works(model, room._replace(gpus=used), wanted, wanted.tp, wanted.pp, d):
             return f"{fits_none}; DP {d} with {how} works"
+    try:
+        _checked(model, room._replace(gpus=wanted.tp * wanted.pp * wanted.cp * dp), wanted, dp)
+    except ScenarioError as other:
+        if str(other) != broken:
+            return f"{fits_none}, and {other}"
     return f"{fits_none} and this model; change {room.key}"
 
 
@@ -107,7 +113,7 @@ def _smaller(wanted: Parallelism, dp: int) -> list[int]:
 
 def _checked(model: Model, room: Room, wanted: Parallelism, dp: int) -> dict:
     """dp, micro_batches and schedule; ScenarioError with the rule that is broken, Unfit where tp, pp and dp may mend it."""
-    _check_alone(model, room.cluster, wanted)
+    _check_alone(room.cluster, wanted)
     tp, pp, cp = wanted.tp, wanted.pp, wanted.cp
     if fault := tensor_fault(model, room.cluster, tp):
         raise Unfit(f"parallelism.tp = {tp}: {fault}")
@@ -128,15 +134,15 @@ def _checked(model: Model, room: Room, wanted: Parallelism, dp: int) -> dict:
             f"is {used} GPUs, {how} {room.called}{exactly}"
         )
     _check_experts(model, wanted, dp)
+    _check_sequence(model, wanted)
     schedule = wanted.schedule or ("interleaved" if wanted.virtual_stages > 1 else "1f1b")
     batches = _micro_batches(wanted, dp, schedule)
     _check_schedule(model, wanted, schedule)
     return {"dp": dp, "micro_batches": batches, "schedule": schedule}
 
 
-def _check_alone(model: Model, cluster: Cluster, wanted: Parallelism) -> None:
+def _check_alone(cluster: Cluster, wanted: Parallelism) -> None:
     """What no other tp, pp and dp can mend."""
-    cp, s = wanted.cp, model.sequence
     if wanted.precision == "fp8" and not GPUS[cluster.gpu].peak_fp8_flops:
         able = [name for name, gpu in GPUS.items() if gpu.peak_fp8_flops]
         raise ScenarioError(
@@ -146,13 +152,6 @@ def _check_alone(model: Model, cluster: Cluster, wanted: Parallelism) -> None:
         raise ScenarioError(
             f"parallelism.gradient_algorithm = 'double-binary-tree': is for all-reduces, and optimizer {wanted.optimizer!r} has reduce-scatters and "
             'all-gathers; use gradient_algorithm = "ring", or optimizer = "all-reduce"'
-        )
-    if cp > 1 and s % (2 * cp):
-        lower = s // (2 * cp) * 2 * cp
-        nearest = f"sequences are {lower} and {lower + 2 * cp}" if lower else f"sequence is {2 * cp}"
-        raise ScenarioError(
-            f"parallelism.cp = {cp}: 2 cp must divide model.sequence = {s}, each rank taking one part from the front and one from the back; "
-            f"the nearest {nearest}"
         )
 
 
@@ -183,6 +182,17 @@ def _check_experts(model: Model, wanted: Parallelism, dp: int) -> None:
     if dp % ep:
         raise ScenarioError(
             f"parallelism.ep = {ep}: must divide parallelism.dp = {dp}, for experts are spread over data-parallel ranks; the nearest is {near}"
+        )
+
+
+def _check_sequence(model: Model, wanted: Parallelism) -> None:
+    cp, s = wanted.cp, model.sequence
+    if cp > 1 and s % (2 * cp):
+        lower = s // (2 * cp) * 2 * cp
+        nearest = f"sequences are {lower} and {lower + 2 * cp}" if lower else f"sequence is {2 * cp}"
+        raise ScenarioError(
+            f"parallelism.cp = {cp}: 2 cp must divide model.sequence = {s}, each rank taking one part from the front and one from the back; "
+            f"the nearest {nearest}"
         )
 
 

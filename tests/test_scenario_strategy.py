@@ -48,8 +48,8 @@ def test_a_cluster_is_offered_only_if_there_can_be_one():
     ("parallelism", "words"),
     [
         ({"gradient_algorithm": "double-binary-tree"}, "optimizer 'distributed' has reduce-scatters and all-gathers; use gradient_algorithm = \"ring\""),
-        ({"cp": 3, "dp": 2}, "2 cp must divide model.sequence = 2048"),
-        ({"cp": 2048, "dp": 1}, "the nearest sequence is 4096"),
+        ({"cp": 3, "dp": 2}, "is 24 GPUs, neither all of nor an even share of cluster.gpus = 32; no strategy"),
+        ({"cp": 3, "dp": 2}, "no strategy fits all 32 GPUs, and parallelism.cp = 3: 2 cp must divide model.sequence = 2048"),
         ({"virtual_stages": 5}, "pp x virtual_stages = 10 must divide model.layers = 12 (or allow uneven_stages = true); virtual_stages that work: 2, 3, 6"),
         ({"virtual_stages": 7}, "virtual_stages = 7: pp x virtual_stages = 14 must divide model.layers = 12; virtual_stages that work: 2, 3, 6"),
         ({"virtual_stages": 2, "pp": 1, "dp": 16}, "pp = 1: schedule 'interleaved' needs at least 2 of each; or use virtual_stages = 1"),
@@ -64,6 +64,20 @@ def test_a_cluster_is_offered_only_if_there_can_be_one():
 )  # fmt: skip
 def test_what_no_other_strategy_mends_says_what_does(parallelism, words):
     assert words in refusal(**parallelism)
+
+
+def test_the_nearest_sequences():
+    short = {**BASE, "model": {"name": "gpt-125m", "sequence": 10}}
+    rule = "2 cp must divide model.sequence = 10, each rank taking one part from the front and one from the back; the nearest"
+    assert f"{rule} sequences are 8 and 16" in refusal(short, cp=4, dp=2)
+    assert f"{rule} sequence is 16" in refusal(short, cp=8, dp=1)
+
+
+def test_a_job_of_a_given_size_is_offered_what_fills_it():
+    job = {"model": {"name": "gpt-125m"}, "gpus": 9, "parallelism": {"dp": 8}}
+    with pytest.raises(ScenarioError) as problem:
+        Scenario.from_data(changed({**BASE, "cluster": {**CLUSTER, "gpus": 48}, "jobs": [job]}))
+    assert "even share of jobs.0.gpus = 9 (set jobs.0.gpus = 8 for exactly this strategy); the nearest that work: TP 1 PP 1 DP 9" in str(problem.value)
 
 
 def test_the_nearest_expert_parallelism_divides_experts_and_replicas():
