@@ -112,7 +112,6 @@ def test_given_paths_count_as_long_as_they_are():
     ("scenario", "line"),
     [
         (load_preset("incast-16").replace("transport.buffer_mb", 2), "transport.buffer_mb = 2"),
-        (GPT.replace("cluster.nvlink_gbps", 0), "parallelism.tp = 8 needs NVLink"),
         (load_preset("incast-16").replace("transport.parameters", {"gian": 1}), "dcqcn has no such parameter; did you mean 'gain'"),
         (
             Scenario.from_data(
