@@ -132,6 +132,12 @@ def check_background(background: tuple[Background, ...], cluster: Cluster) -> No
             raise ScenarioError(
                 f"{where}.receiver = {one.receiver}: must be one of its GPUs, {one.first_gpu} to {one.first_gpu + gpus - 1}"
             )
+        last_us = one.start_us + one.period_us * (one.times - 1)
+        if last_us > MAX_START_US:
+            raise ScenarioError(
+                f"{where}.period_us = {one.period_us:g}: times = {one.times} from start_us = {one.start_us:g} on reach {last_us:g} us; at most "
+                f"{MAX_START_US:g}: the nearest is {int((MAX_START_US - one.start_us) / (one.times - 1))}"
+            )
         each = {"random": 1, "incast": gpus - 1, "all-to-all": gpus * (gpus - 1)}.get(one.pattern, gpus)
         total += each * one.times
         if total > FLOWS_MAX:

@@ -87,7 +87,7 @@ class Parallelism(Part):
         "packed", description="ranks fill server after server, go round the servers one by one, or lie at random (seeded)"
     )
     precision: Literal["bf16", "fp8"] = Field("bf16", description="of matrix products")
-    efficiency: float = Field(0.5, description="share of the GPU's peak FLOP/s that compute reaches", gt=0, le=1)
+    efficiency: float = Field(0.5, description="share of the GPU's peak FLOP/s that compute reaches", ge=1e-6, le=1)
     compute_jitter: float = Field(0.0, description="standard deviation of a task's compute time over its mean, seeded", ge=0, le=1)
 
     @property

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sim.scenario import Background, Scenario
+from sim.scenario_parts import MAX_START_US
 from sim.units import ps_from_us
 from sim.workload import patterns
 from sim.workload.blocks import FlowKind, Flows
@@ -23,7 +24,8 @@ def _add(work: Work, background: Background, gpus: int, seed: list[int], number:
     if background.pattern == "random":
         src = rng.integers(0, count, times)
         dst = (src + rng.integers(1, count, times)) % count
-        begin = start_ps + np.concatenate([[0], np.rint(np.cumsum(rng.exponential(period_ps, times - 1)))]).astype(np.int64)
+        gaps = np.minimum(np.cumsum(rng.exponential(period_ps, times - 1)), ps_from_us(MAX_START_US))
+        begin = start_ps + np.concatenate([[0], np.rint(gaps)]).astype(np.int64)
         flows = Flows.of(src, dst, size, FlowKind.BACKGROUND, draw_key=0, start_ps=begin)
     else:
         receiver = (background.first_gpu if background.receiver is None else background.receiver) - background.first_gpu

@@ -14,9 +14,9 @@ from sim.workload.collective import nvls
 from sim.workload.collective.load import Load, load
 from sim.workload.collective.registry import template
 from sim.workload.collective.template import Template, instantiate, tasks_on
+from sim.workload.limits import MAX_MESSAGES
 
 SENDERS_MAX = 128  # of a collective whose members are all alike, some stand for all where messages are counted
-MAX_MESSAGES = 20_000_000  # a graph of so many takes some 6 GB
 
 
 def name_of(traffic: Traffic, index: int) -> str:

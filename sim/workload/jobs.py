@@ -12,11 +12,14 @@ from sim.workload.background import add_background
 from sim.workload.blocks import TaskKind, Tasks
 from sim.workload.collect import Tally, Work
 from sim.workload.iteration import Machine, add_iteration
+from sim.workload.limits import check_counts, check_size, check_time
 from sim.workload.placement import place
 from sim.workload.program import add_program
-from sim.workload.strategy import Strategy
+from sim.workload.strategy import Strategy, check_strategy
+from sim.workload.timing import durations
 from sim.workload.transformer import Shape
 
+SIGMAS_OF_JITTER = 8  # beyond what a billion draws from a normal law exceed
 COMPUTE = (TaskKind.FORWARD, TaskKind.BACKWARD, TaskKind.WEIGHT, TaskKind.RECOMPUTE)
 
 
@@ -70,9 +73,14 @@ def add_jobs(work: Work, scenario: Scenario) -> None:
 
 def _add_job(work, shape, strategy, machine, host, seed, number, parallelism, start_ps, uneven, speed) -> None:
     times, jitter = parallelism.iterations, parallelism.compute_jitter
+    check_strategy(strategy, machine.nvlink_bps, machine.gpus_per_node)
+    check_size(shape, strategy, times)
+    slowdown = (1 + SIGMAS_OF_JITTER * jitter) / speed[host].min()
+    check_time(shape, strategy, durations(shape, strategy, machine.gpu, machine.nvlink_bps, machine.gpus_per_node), times, slowdown)
     counting = isinstance(work, Tally)
     one = Tally() if counting else Work()
     ends = add_iteration(one, shape, strategy, machine, host, seed, ends=times > 1 or start_ps > 0, uneven=uneven)
+    check_counts(work.n_flows + one.n_flows * times, work.n_tasks + one.n_tasks * times)
     if counting:
         work.n_tasks += one.n_tasks * times + (start_ps > 0)
         work.n_flows += one.n_flows * times
