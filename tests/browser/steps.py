@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+DOWNLOADS_TRIED, DOWNLOAD_MS = 4, 15_000  # a press is lost while the page is being drawn anew
+
 
 def choose(page, preset):
     page.get_by_role("combobox", name="Preset").fill(preset)  # the list shows a few at a time
@@ -12,6 +14,21 @@ def choose(page, preset):
 
 def press(page, name):
     page.get_by_role("button", name=name, exact=True).click()
+
+
+def download(page, name):
+    """Press a download button until a file comes; the file's path."""
+    from playwright.sync_api import TimeoutError as TooLate
+
+    for tried in range(DOWNLOADS_TRIED):
+        settled(page)
+        try:
+            with page.expect_download(timeout=DOWNLOAD_MS) as taken:
+                press(page, name)
+            return taken.value.path()
+        except TooLate:
+            if tried == DOWNLOADS_TRIED - 1:
+                raise
 
 
 def choose_mode(page, name):

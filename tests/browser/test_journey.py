@@ -11,6 +11,7 @@ from tests.browser.steps import (
     click_a_flow,
     click_a_lane,
     click_a_port,
+    download,
     go,
     press,
     scrub,
@@ -91,9 +92,7 @@ def test_what_was_simulated_what_repeats_and_whether_it_is_right(address, browse
     settled(page)
     page.get_by_role("radio", name="Pairs").click()
     settled(page)
-    with page.expect_download() as told:
-        press(page, "Download GraphML")
-    assert "<graphml" in Path(told.value.path()).read_text("utf-8")
+    assert "<graphml" in Path(download(page, "Download GraphML")).read_text("utf-8")
     page.get_by_role("button", name=re.compile("^See it on the network at ")).click()
     page.get_by_role("heading", name="Partitions", exact=True).wait_for()
     settled(page)
@@ -158,9 +157,7 @@ def test_files_of_another_tool_are_run(address, browse, tmp_path):
     press(page, "Run")
     page.get_by_text("2 of 2 flows finished").wait_for(timeout=LONG_MS)
     for name, begins in (("Download HTML report", b"<!DOCTYPE html>"), ("Download Perfetto trace", b"\x1f\x8b"), ("Download CSV", b"PK")):
-        with page.expect_download() as taken:
-            press(page, name)
-        assert Path(taken.value.path()).read_bytes().startswith(begins)
+        assert Path(download(page, name)).read_bytes().startswith(begins)
 
 
 @pytest.mark.parametrize("width", [1440, 420])
