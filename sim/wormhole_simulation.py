@@ -12,8 +12,9 @@ from sim.simulation import Simulation
 from sim.units import PS_PER_S, show_time
 from sim.wormhole.drive import drive
 from sim.wormhole.eviction import MOST_WORDS
+from sim.wormhole.handover import COUNTERS, into_packets, into_partitions
 from sim.wormhole.layout import BOUNDED, EXACT, STATISTICS
-from sim.wormhole.loop import GUARD, HALTED, HALTING, LOADING, NEED_ROOM, PACKETS
+from sim.wormhole.loop import GUARD, HALTED, HALTING, NEED_ROOM, PACKETS
 from sim.wormhole.memo import namespace
 from sim.wormhole.memory import LARGE, check_arena, grow_pool, learnt, make_room, make_wormhole, port_classes
 from sim.wormhole.records import Records, make_records
@@ -22,6 +23,7 @@ WALKS = 20_000  # instants between two looks at the outside world
 LEVELS = {"exact": EXACT, "bounded": BOUNDED}
 LEAST_TRIED_HOPS, TRIED_SHARE = 300_000, 0.05  # before a run in which hardly anything repeats goes on packet by packet
 NO_BINS = 62  # shift of a time series that has one bin
+FIRST_PATIENCE = 1_000  # packet-hops after a fault before it is looked again whether the network can be divided
 
 
 class WormholeSimulation(Simulation):
@@ -43,15 +45,20 @@ class WormholeSimulation(Simulation):
         self.most_words = most_words
         self.options = dict(replay=replay, skip=skip, record=record, guard=guard, large=large, level=LEVELS[level])
         self.memo = memo if replay and level == "exact" else None  # what is estimated serves this run only
+        self.simulated_hops = self.simulated_ps = 0  # in packets, after faults, before the run was divided again
         super().__init__(scenario)
-        self._why_packets = "with a clock of whole nanoseconds no state recurs" if self.case.settings.whole_ns else "a link changes"
+        self._why_packets = "with a clock of whole nanoseconds no state recurs" if self.case.settings.whole_ns else "a link has changed"
+        self._divides = not self.case.settings.whole_ns
+        self._try_at, self._patience = 0, FIRST_PATIENCE
         if self.in_packets:
             self.credited_before, self._left_at_ps = 0, 0
 
     def _make_memory(self):
-        if self.case.settings.whole_ns or self._starts_with_a_fault():
-            return super()._make_memory()
-        state = self._make_state(bins=1, bin_shift=NO_BINS)
+        if self.case.settings.whole_ns:
+            state, hole = super()._make_memory()
+            _, self.classes = port_classes(state)
+            return state, hole
+        state = self._make_scratch()
         if self.options["guard"] is None:
             self.options["guard"] = max(LEAST_TRIED_HOPS, int(TRIED_SHARE * self.case.packet_hops))
         known = None
@@ -62,15 +69,18 @@ class WormholeSimulation(Simulation):
         hole = make_wormhole(
             state, self.case, self.used_ports, bins=self.bins, bin_shift=self.bin_shift, memo=known, classes=classes, **self.options
         )
+        if self.case.faults and self.case.faults[0].at_ps <= 0:
+            hole.p[0]["phase"] = PACKETS  # flows that start at time 0 do so before what happens to links then
+            state = self._make_state()
         return state, hole
+
+    def _make_scratch(self):
+        return self._make_state(bins=1, bin_shift=NO_BINS)
 
     def keep(self) -> None:
         """Let later runs know what this one has learnt."""
         if self.memo is not None and self.hole.p[0]["states"] > 0:
             self.memo.put(self.namespace, learnt(self.hole, self.classes))
-
-    def _starts_with_a_fault(self) -> bool:
-        return bool(self.case.faults) and self.case.faults[0].at_ps <= 0
 
     @property
     def in_packets(self) -> bool:
@@ -78,19 +88,52 @@ class WormholeSimulation(Simulation):
         return self.hole.p[0]["phase"] == PACKETS
 
     def advance(self, budget_hops: int = 500_000) -> bool:
-        if self.in_packets:
-            return super().advance(budget_hops)
+        """As `Simulation`'s; it returns early where the run goes over to packets or back."""
         if self.status != "running":
             return True
         wall, cpu = time.perf_counter(), time.thread_time()
         self._open()
         target = int(self.state.g[0]["packet_hops"]) + budget_hops
+        in_packets = self.in_packets
         self.hole.p[0]["budget"] = WALKS
-        while self.status == "running" and not self.in_packets and self._walk(target) != RUNNING:
-            pass
+        while self.status == "running" and self.in_packets == in_packets:
+            if in_packets and self.state.g[0]["packet_hops"] >= target:
+                break
+            if in_packets:
+                self._step_in_packets(target)
+            elif self._walk(target) == RUNNING:
+                break
         self.cpu_s["kernel"] += time.thread_time() - cpu
         self.wall_s += time.perf_counter() - wall
         return self.status != "running"
+
+    def _step_in_packets(self, target: int) -> None:
+        """A step packet by packet; after a fault, divide the network into partitions again as soon as that is possible."""
+        pending = len(self.faults.pending)
+        self._step(min(target, self._try_at) if self._divides and not self._fault_is_due else target)
+        if not self._divides or self.status != "running" or self._fault_is_due:
+            return
+        if len(self.faults.pending) < pending:
+            self._try_at, self._patience = 0, FIRST_PATIENCE
+        hops = int(self.state.g[0]["packet_hops"])
+        if hops >= self._try_at and not self._divide():
+            self._try_at, self._patience = hops + self._patience, 2 * self._patience
+
+    @property
+    def _fault_is_due(self) -> bool:
+        return self.faults.next_ps is not None and self.faults.next_ps <= self.state.g[0]["now"]
+
+    def _divide(self) -> bool:
+        """Make partitions of all that is under way, unless something is that no state can hold."""
+        whole = self.state
+        self.hole.port["class_"], self.classes = port_classes(whole, self.classes)
+        self.hole, self.state = into_partitions(self.hole, whole, self._make_scratch, self.plan, self.table, self.most_words)
+        if self.in_packets:
+            return False
+        self.simulated_hops += int(whole.g[0]["packet_hops"]) - self.credited_before
+        self.simulated_ps += int(self.hole.p[0]["now"]) - self._left_at_ps
+        self.credited_before = None
+        return True
 
     def _walk(self, target: int) -> int:
         fault_ps, p = self.faults.next_ps, self.hole.p[0]
@@ -101,24 +144,30 @@ class WormholeSimulation(Simulation):
             self.hole, self.state = make_room(self.hole, self.state, self.most_words)
         elif code == NEED_PACKETS:
             self.state = grow_pool(self.hole, self.state)
+        elif code == FINISHED and p["live_parts"] > 0:
+            self._halt(int(p["now"]))  # pauses still under way are part of what has happened
         elif code == FINISHED:
             self.status = "finished"
         elif code == GUARD:
-            self._why_packets = "too little repeats here to gain from what is known"
-            self._halt(int(p["now"]))
+            self._stay_in_packets("too little repeats here to gain from what is known")
         elif code == LIMIT or (code == STALLED and limit < NEVER):
             self._halt(int(limit) - 1)
         elif code == STALLED and p["live_parts"] > 0:
-            self._why_packets = "some flows may never finish"
-            self._halt(int(p["now"]))  # packet mode finds out how far they get
+            self._stay_in_packets("some flows may never finish")  # packet mode finds out how far they get
         elif code == STALLED:
             self.status = "deadlock"
         elif code == HALTED:
-            if fault_ps is None and self.limit_ps != NEVER and p["now"] == self.limit_ps - 1:
+            if self.plan.p[0]["left"] == 0:
+                self.status = "finished"
+            elif p["now"] == self.limit_ps - 1 and (fault_ps is None or fault_ps > self.limit_ps):
                 self.status = "time limit"
             else:
                 self._go_on_in_packets()
         return code
+
+    def _stay_in_packets(self, why: str) -> None:
+        self._why_packets, self._divides = why, False
+        self._halt(int(self.hole.p[0]["now"]))
 
     def _halt(self, at_ps: int) -> None:
         """Bring every partition to this instant."""
@@ -127,32 +176,9 @@ class WormholeSimulation(Simulation):
 
     def _go_on_in_packets(self) -> None:
         """Load what there is into a packet simulation of the whole network, with all that it has counted so far."""
-        p, books = self.hole.p[0], self._books()
-        self._left_at_ps = int(p["now"])
-        self.state = self._make_state()
-        g = self.state.g[0]
-        g["now"] = g["wheel_start"] = p["now"] + 1
-        for name in ("bins", "bin_shift", "bin_rows"):
-            g[name] = p[name]
-        for name in STATISTICS:
-            self.state.port[name] = self.hole.port[name]
-        self.state.bins[:] = self.hole.bins
-        for name, value in books.counters.items():
-            if name in g.dtype.names:
-                g[name] = value
-        self.credited_before = int(p["credited"])
-        self.hole, self.state = make_room(self.hole, self.state)
-        while self.state.g[0]["free_packets"] < p["live_words"] // 4:
-            self.state = grow_pool(self.hole, self.state)
-        tmp_needed = int(p["live_lists"]) + self.state.flow.size
-        p = self.hole.p[0]
-        p["need_items"] = max(int(p["need_items"]), tmp_needed)
-        self.hole, self.state = make_room(self.hole, self.state)
-        p["phase"], p["budget"] = LOADING, WALKS
-        while not self.in_packets:
-            code = drive(self.state, self.plan, self.hole, self.table, NEVER, 0)
-            if code == NEED_ROOM:
-                self.hole, self.state = make_room(self.hole, self.state)
+        hops = self.packet_hops()
+        self._left_at_ps, self.credited_before, self._try_at = int(self.hole.p[0]["now"]), hops, 0
+        self.hole, self.state = into_packets(self.hole, self.state, self._make_state(), self.plan, self.table, hops)
 
     def _books(self) -> Books:
         if self.in_packets:
@@ -162,8 +188,7 @@ class WormholeSimulation(Simulation):
             port[name] = self.hole.port[name]
         port["paused"] = 0
         counters = {
-            "packet_hops": int(p["credited"]), "data_packets": int(p["data_packets"]), "windows": int(self.state.g[0]["windows"]),
-            **{name: int(p[name]) for name in ("marks", "pauses", "drops", "losses", "retransmits", "timeouts")},
+            "packet_hops": self.packet_hops(), "windows": int(self.state.g[0]["windows"]), **{name: int(p[name]) for name in COUNTERS},
         }  # fmt: skip
         return Books(port, self.hole.bins, int(p["bins"]), int(p["bin_shift"]), counters, self._live_flows())
 
@@ -184,34 +209,35 @@ class WormholeSimulation(Simulation):
         return np.sqrt(self.hole.flow["variance"][:flows] * self.hole.flow["pace"][:flows])
 
     def packet_hops(self) -> int:
-        return super().packet_hops() if self.in_packets else int(self.hole.p[0]["credited"])
+        return super().packet_hops() if self.in_packets else int(self.hole.p[0]["credited"]) + self.simulated_hops
 
     def _reached_ps(self) -> int:
         return super()._reached_ps() if self.in_packets else int(self.hole.p[0]["now"])
 
     def records(self) -> Records | None:
         """Episodes, partitions and patterns, up to where the run went on packet by packet."""
-        return make_records(self.hole, self.state) if self.options["record"] else None
+        return make_records(self.hole, self.state, self.classes) if self.options["record"] else None
 
     def _notices(self) -> list[str]:
-        if not self.in_packets:
-            return super()._notices()
-        since = "Every packet was" if self._left_at_ps == 0 else f"From {show_time(self._left_at_ps / PS_PER_S)} on every packet was"
-        return [*super()._notices(), f"{since} simulated: {self._why_packets}."]
+        said = super()._notices()
+        if self.in_packets:
+            since = "Every packet was" if self._left_at_ps == 0 else f"From {show_time(self._left_at_ps / PS_PER_S)} on every packet was"
+            said.append(f"{since} simulated: {self._why_packets}.")
+        elif self.simulated_ps:
+            said.append(f"After faults {show_time(self.simulated_ps / PS_PER_S)} of the run were simulated packet by packet.")
+        return said
 
     def kernel_counters(self) -> dict:
         """Packet-hops by how they came about, use of the memo, partitions; see DESIGN of `python -m sim run --json`."""
         p = self.hole.p[0]
-        later = (
-            int(self.state.g[0]["packet_hops"]) - self.credited_before
-            if self.in_packets and self.credited_before is not None
-            else 0
-        )
+        simulated = self.simulated_hops
+        if self.in_packets and self.credited_before is not None:
+            simulated += int(self.state.g[0]["packet_hops"]) - self.credited_before
         return {
             "interrupts": int(p["entries"]) + int(self.plan.p[0]["finished_flows"]), "rollbacks": int(p["interrupts"]),
             "packet_hops": {
-                "total": int(p["credited"]) + later, "executed": int(p["executed"]) + later, "replayed": int(p["replayed"]),
-                "skipped": int(p["skipped_hops"]), "irreducible": int(p["fresh_hops"]) + later,
+                "total": int(p["credited"]) + simulated, "executed": int(p["executed"]) + simulated, "replayed": int(p["replayed"]),
+                "skipped": int(p["skipped_hops"]), "irreducible": int(p["fresh_hops"]) + simulated,
             },
             "memo": {"patterns": int(p["states"]), "hits": int(p["hits"]), "misses": int(p["misses"]), "bytes": int(p["arena_end"]) * 8},
             "partitions": {"formed": int(p["ids"]), "merges": int(p["merges"]), "splits": int(p["splits"]), "max_flows": int(p["max_flows"])},

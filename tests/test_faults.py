@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sim.packet.layout import NEVER
 from tests.packet.lab import US, counter, delivered_ps, fct_ps, port, sent, simulate
 
 T = 83_840  # a full packet at 100 Gb/s
@@ -264,3 +265,17 @@ def test_controllers_survive_a_change_of_path():
         sim = simulate(DETOUR, [(0, 1, 2_000_000), (0, 1, 500_000)], faults=faults, congestion_control=controller)
         assert np.isfinite(sim.result().flows["fct_s"]).all()
         assert max(fct_ps(sim)) < 3 * 2500 * T, controller
+
+
+def test_a_flow_that_had_given_up_and_hears_again_waits_for_its_timer_again():
+    # From 1 us on the last link takes 8 ms for a packet and 0.5 ms for an ACK: seven timeouts of 20 us pass before the first one comes.
+    slow = link("degrade", 1, 2, 1, rate_factor=0.001)
+    sim = simulate(STAR, [(0, 1, 200_000)], faults=[slow], ends=None, pfc="off", buffer_mb=0.05, retransmit_timeout_us=20.0, window="bdp")
+    while not sim.advance(1):
+        flow = sim.state.flow[0]
+        if counter(sim, "timeouts") >= 7 and flow["acked_packets"] > 0:
+            break
+        given_up = flow["timeouts"] == 7
+        assert not given_up or port(sim, 0, 2)["timeout_at"] == NEVER
+    assert flow["acked_packets"] < flow["next_packet"]
+    assert port(sim, 0, 2)["timeout_at"] < NEVER

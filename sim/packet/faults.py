@@ -26,6 +26,8 @@ def _drop_queue(s, p, k):
         if K.kind < PAUSE:
             P.drops += 1
             g.losses += 1
+        else:
+            s.port[p ^ 1].frames -= 1
         free_packet(s, k)
         k = after
 
@@ -40,6 +42,8 @@ def _drop_wire(s, p):
         if s.packet[k].kind < PAUSE:
             P.drops += 1
             g.losses += 1
+        else:
+            s.port[p ^ 1].frames -= 1
         free_packet(s, k)
         k = after
     P.wire_head = -1

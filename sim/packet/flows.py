@@ -6,7 +6,7 @@ from numpy import int64
 
 from sim.congestion import dispatch
 from sim.jit import called, kernel
-from sim.packet.layout import NEVER
+from sim.packet.layout import NEVER, PFC_OFF
 from sim.packet.ties import begin_ancestry, timer_row
 from sim.packet.wheel import reschedule
 
@@ -127,6 +127,18 @@ def wake_nic(s, p, now, order):
         reschedule(s, 2 * p + 1, min(max(P.free_at, now), P.timeout_at))
 
 
+@kernel
+def forget_telemetry(s, i):
+    """What an earlier flow in slot `i` was told is no news of this one."""
+    g = s.g[0]
+    if g.telemetry:
+        row = g.telemetry_flows + i * g.hops_max
+        for h in range(g.hops_max):
+            s.telemetry[row + h].time_ps = 0
+            s.telemetry[row + h].tx_bytes = 0
+            s.telemetry[row + h].queue_bytes = 0
+
+
 @called
 def start_flow(s, table, f, now):
     """Flow `f` of the table enters at `now`: it takes a slot and may send from this instant on."""
@@ -171,6 +183,7 @@ def start_flow(s, table, f, now):
     F.line_bps = P.rate_bps
     F.rate_bps = P.rate_bps
     count_ports(s, int64(F.region), 1)
+    forget_telemetry(s, i)
     dispatch.start(s, i)
     join_ring(s, i)
     wake_nic(s, int64(F.nic), now, F.order)
@@ -195,15 +208,32 @@ def leave(s, i):
     g.active_flows -= 1
 
 
+@called
+def is_quiet(s, region):
+    """Whether no pause is left on the ports of a flow's paths, nor on its way to them: whoever comes next must not meet it."""
+    while region >= 0:
+        at = region
+        ends = 0
+        while ends < 2:
+            at += 1
+            p = int64(s.paths[at])
+            if p < 0:
+                ends += 1
+            elif s.port[p].paused or s.port[p].frames > 0:
+                return False
+        region = int64(s.paths[region])
+    return True
+
+
 @kernel
 def reap(s):
-    """Let acknowledged flows leave whose last stray packets are gone."""
+    """Let acknowledged flows leave whose last stray packets, and the pauses that they led to, are gone."""
     g = s.g[0]
     i = g.departing
     before = int64(-1)
     while i >= 0:
         after = int64(s.flow[i].qp_next)
-        if s.flow[i].in_flight == 0:
+        if s.flow[i].in_flight == 0 and (g.pfc == PFC_OFF or is_quiet(s, int64(s.flow[i].region))):
             if before >= 0:
                 s.flow[before].qp_next = after
             else:

@@ -26,10 +26,11 @@ WHEEL_BUCKETS = 256
 PORT = np.dtype(
     [
         # what every hop touches, in two cache lines: transmitter, FIFO, what is served before it (pause
-        # frames, priority ACKs, a NIC's ACKs), packets on the link, and what has arrived for this port
+        # frames, priority ACKs, a NIC's ACKs), packets on the link, and what has arrived for this port;
+        # `frames`: pause and resume frames on their way to it
         ("free_at", "i8"), ("since", "i8"), ("queue_bytes", "i8"), ("queue_head", "i4"), ("queue_tail", "i4"),
         ("first_head", "i4"), ("first_tail", "i4"), ("paused", "u1"), ("up", "u1"), ("is_nic", "u1"), ("listed", "u1"),
-        ("kicked", "u1"), ("ingress_paused", "u1"), ("pad", "u2"), ("node", "i4"), ("far_node", "i4"),
+        ("kicked", "u1"), ("ingress_paused", "u1"), ("frames", "u2"), ("node", "i4"), ("far_node", "i4"),
         ("wire_head", "i4"), ("wire_tail", "i4"), ("inbox_head", "i4"), ("inbox_tail", "i4"), ("ps_per_byte", "i8"), ("delay_ps", "i8"),
         ("tx_bytes", "i8"), ("tx_packets", "i8"), ("bin_row", "i8"), ("kmin_bytes", "i8"), ("line", "i8"),
         # the third line: queue statistics, telemetry, this link as an ingress of the switch at its far end

@@ -11,7 +11,7 @@ from numpy import int64
 from sim.jit import called, kernel
 from sim.packet.flows import leave_ring, reap
 from sim.packet.inbox import put_in_inbox
-from sim.packet.layout import ACKED, IDLE, NEED_PACKETS, PAUSE, RUNNING
+from sim.packet.layout import ACKED, DATA, IDLE, NEED_PACKETS, PAUSE, RUNNING
 from sim.packet.nic import walk_nic
 from sim.packet.pool import free_packet, next_cut, pop_cut
 from sim.packet.port import walk_port
@@ -99,8 +99,9 @@ def gather_link(s, p, end, listed, touched):
         if K.kind < PAUSE:
             K.place += 1
             q = int64(s.paths[K.place])
-            if q < 0:
-                q = ~q
+            if q < 0:  # one NIC handles all that arrives for a flow, on whatever path
+                F = s.flow[K.flow]
+                q = int64(F.ack_nic if K.kind == DATA else F.nic)
             else:
                 K.hop += 1
                 K.ingress = p

@@ -99,6 +99,8 @@ def receive_ack(s, p, k, now):
                 s.g[0].unsent_packets -= K.number - F.next_packet
                 F.next_packet = K.number
             F.progress_at = now
+            if F.timeouts >= RETRIES:  # it had given up: its timer runs again
+                s.port[p].timeout_at = min(s.port[p].timeout_at, now + timeout_of(s.g[0], F))
             F.timeouts = 0
         dispatch.catch_up(s, i, now)
         next_at = F.next_at

@@ -98,6 +98,7 @@ def book_pause(s, p, since, until):
 def set_paused(s, p, paused, now):
     """Obey a pause or resume frame."""
     P = s.port[p]
+    P.frames -= 1
     if paused and not P.paused:
         P.paused = 1
         P.pauses += 1

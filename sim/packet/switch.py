@@ -127,7 +127,9 @@ def send_control(s, ingress, kind, now, cause):
     K.last = 0
     K.hop = 0
     K.place = 0
+    K.send = 0
     K.ingress = p
+    s.port[ingress].frames += 1
     enqueue(s, p, k, now)
     kick(s, p, now, cause)
 
@@ -195,6 +197,20 @@ def send_deferred(s, count, now, cause):
 
 
 @called
+def goes_before(s, p, q):
+    """Which of two ports that may start at one instant does so first: as their packets' flows entered, whatever the ports' numbers."""
+    P = s.port[p]
+    Q = s.port[q]
+    A = s.packet[P.first_head if P.first_head >= 0 else P.queue_head]
+    B = s.packet[Q.first_head if Q.first_head >= 0 else Q.queue_head]
+    if A.flow < 0 or B.flow < 0:
+        return A.flow < B.flow
+    if A.flow != B.flow:
+        return s.flow[A.flow].order < s.flow[B.flow].order
+    return A.kind < B.kind
+
+
+@called
 def walk_switch(s, n, end):
     """Handle every port of switch `n` up to (excluding) `end`, all events merged in order of time.
 
@@ -224,7 +240,9 @@ def walk_switch(s, n, end):
             q = s.port[m].by_node
             P = s.port[q]
             first = P.free_at < start or (P.free_at == start and P.since < since)
-            if can_start(P) and (first or (P.kicked and not kicked)):
+            if best >= 0 and g.tie_depth == 0 and P.free_at == start and P.since == since and can_start(P):
+                first = goes_before(s, q, best)
+            if can_start(P) and (first if (P.kicked > 0) == kicked else P.kicked > 0):
                 start = P.free_at
                 since = P.since
                 best = q

@@ -98,4 +98,6 @@ def comes_after(s, a, b):
         return s.flow[A.flow].order > s.flow[B.flow].order
     if A.kind != B.kind:
         return A.kind > B.kind
-    return A.hop > B.hop
+    if A.hop != B.hop:
+        return A.hop > B.hop
+    return A.send > B.send  # of one flow over two ways, after a change of path

@@ -86,6 +86,23 @@ def sort_in_far(s):
     return earliest
 
 
+@called
+def next_due(s):
+    """When anything is scheduled at the earliest; NEVER where nothing is."""
+    g = s.g[0]
+    b = int64(FAR)
+    if g.in_wheel > 0:
+        b = g.cursor
+        while s.due[g.bucket_zero + b].next < 0:
+            b = (b + 1) & MASK
+    earliest = NEVER
+    e = int64(s.due[g.bucket_zero + b].next)
+    while e >= 0:
+        earliest = min(earliest, s.due[e].at)
+        e = int64(s.due[e].next)
+    return earliest
+
+
 @kernel
 def turn_to_work(s, until):
     """Move the cursor to the first bucket with an entry; False where nothing is scheduled before `until`.

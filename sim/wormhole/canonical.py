@@ -156,6 +156,7 @@ def stamped_hops(s, k, on_wire):
 def put_packet(s, w, k, t, on_wire, at_switch):
     """The words of packet `k`."""
     p = w.p[0]
+    p.packets += 1
     g = s.g[0]
     K = s.packet[k]
     i = int64(K.flow)
@@ -236,6 +237,19 @@ def put_nic(s, w, q, t):
         put(w, soonest - t if soonest < NEVER else NEVER)
 
 
+@kernel
+def neighbours(s, w, q):
+    """Where the other direction of port `q`'s link and the port that stands for its switch are listed: pauses and buffers tie them to it."""
+    p = w.p[0]
+    found = int64(0)
+    if p.by_link and w.port[q ^ 1].stamp == p.stamp:
+        found = w.port[q ^ 1].place + 1
+    N = s.node[s.port[q].node]
+    if p.by_node and N.buffered:
+        found += (w.port[s.port[N.first_port].by_node].place + 1) << 32
+    return found
+
+
 @called
 def put_port(s, w, q, t):
     """The words of port `q`: transmitter, pausing, NIC, and its packets."""
@@ -250,6 +264,8 @@ def put_port(s, w, q, t):
     put(w, int64(P.paused) + (int64(P.up) << 1) + (int64(P.ingress_paused) << 2) + (phase << 8))
     put(w, P.ingress_bytes)
     put(w, P.headroom_used)
+    if w.p[0].by_link or w.p[0].by_node:
+        put(w, neighbours(s, w, q))
     at_switch = P.is_nic == 0
     if not at_switch:
         put_nic(s, w, q, t)
@@ -264,6 +280,7 @@ def put_state(s, w, n, t, probe):
     p = w.p[0]
     begin = p.arena_end
     p.ports = number_ports(s, w, n)
+    p.packets = 0
     put(w, n + (p.ports << 32))
     for j in range(n):
         put_flow(s, w, int64(w.tmp[j].slot), t, probe)

@@ -4,6 +4,7 @@ import numpy as np
 
 from sim.congestion.registry import COLUMNS
 from sim.packet.layout import FLOW
+from sim.packet.state import records
 from sim.wormhole.layout import (
     BYTES,
     COLUMN,
@@ -53,7 +54,7 @@ def flow_columns(controller: str, settings, has_loss: bool) -> np.ndarray:
     if untold:
         raise LookupError(f"sim/wormhole/columns.py does not say what kind of state {', '.join(sorted(untold))} is")
     kinds |= {name: kind for name, kind in OF_CONTROLLER.items() if name.startswith(prefix)}
-    rows = np.zeros(len(kinds), COLUMN)
+    rows = records(len(kinds), COLUMN)
     for row, (name, kind) in zip(rows, sorted(kinds.items(), key=lambda item: FLOW.fields[item[0]][1]), strict=True):
         row["word"], row["kind"] = FLOW.fields[name][1] // WORD_BYTES, kind
         if kind == SATURATING:

@@ -47,6 +47,7 @@ def keep_state(w, begin, n):
     S.hash = h
     S.flows = n
     S.ports = p.ports
+    S.packets = p.packets
     S.visits = 0
     if p.use_memo:
         w.state_index[j] = i

@@ -122,12 +122,6 @@ def enter(s, w, table, f, at):
     i = start_flow(s, table, f, at)
     w.tmp[p.slots].slot = i
     p.slots += 1
-    if g.telemetry:
-        row = g.telemetry_flows + i * g.hops_max
-        for h in range(g.hops_max):
-            s.telemetry[row + h].time_ps = 0
-            s.telemetry[row + h].tx_bytes = 0
-            s.telemetry[row + h].queue_bytes = 0
 
 
 @called

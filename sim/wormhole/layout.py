@@ -63,6 +63,9 @@ EPISODE = np.dtype(
         ("pad", "i4"), ("hops", "i8"), ("skipped", "i8"), ("skip_from", "i8"), ("skipped_ps", "i8"),
     ]
 )  # fmt: skip
+CLASS_FIELDS = (  # of a port: where they are equal, ports behave alike
+    "rate_bps", "delay_ps", "kmin_bytes", "kmax_bytes", "pmax", "loss", "up", "headroom_bytes", "xoff_bytes", "xon_bytes", "is_nic", "shift",
+)  # fmt: skip
 FORGOTTEN = -1  # state and outcome of an episode that eviction has dropped
 
 COPY, NUMBER, NUMBER_OR_ZERO, TIME, TIME_NOT_PAST, SATURATING, BYTES, REMAINING, FREE, QUIET_TIME = range(10)
@@ -83,7 +86,7 @@ P = np.dtype(
         ("order", "i8"), ("lists_end", "i8"), ("arena_end", "i8"), ("states", "i8"), ("outcomes", "i8"), ("joins", "i8"),
         ("ready", "i8"), ("fresh", "i8"), ("touched", "i8"), ("groups", "i8"), ("columns", "i8"), ("words_per_flow", "i8"),
         # what is being solved
-        ("solving", "i8"), ("solve_until", "i8"), ("reference", "i8"), ("slots", "i8"), ("ports", "i8"), ("loaded", "i8"),
+        ("solving", "i8"), ("solve_until", "i8"), ("reference", "i8"), ("slots", "i8"), ("ports", "i8"), ("packets", "i8"), ("loaded", "i8"),
         ("skipped", "i8"), ("skipped_ps", "i8"),
         ("skip_from", "i8"), ("hops_before", "i8"), ("data_before", "i8"), ("draws_before", "i8"), ("marks_before", "i8"),
         ("pauses_before", "i8"), ("drops_before", "i8"), ("losses_before", "i8"),
@@ -104,7 +107,7 @@ P = np.dtype(
         ("join_misses", "i8"), ("formed", "i8"),
         ("merges", "i8"), ("splits", "i8"), ("max_flows", "i8"), ("executed", "i8"), ("replayed", "i8"), ("skipped_hops", "i8"),
         ("credited", "i8"), ("data_packets", "i8"), ("solves", "i8"), ("found_periods", "i8"), ("losses", "i8"),
-        ("timeouts", "i8"), ("retransmits", "i8"), ("last_event", "i8"), ("limit", "i8"), ("budget", "i8"), ("live_words", "i8"),
+        ("timeouts", "i8"), ("retransmits", "i8"), ("last_event", "i8"), ("limit", "i8"), ("budget", "i8"), ("live_words", "i8"), ("live_packets", "i8"),
         ("live_lists", "i8"), ("live_flows", "i8"), ("live_parts", "i8"),
         ("new_mark", "i8"), ("new_ports", "i8"), ("merged", "i8"), ("join_hash", "i8"), ("join_slot", "i8"), ("need_words", "i8"),
         ("need_lists", "i8"), ("need_items", "i8"), ("need_packets", "i8"), ("capacity_packets", "i8"),

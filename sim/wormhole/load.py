@@ -130,7 +130,9 @@ def load_packet(s, w, q, first, ports_at, at, t, on_wire, at_switch):
     K.send = 0
     K.ingress = q
     i = int64(-1)
-    if local >= 0:
+    if local < 0:
+        s.port[q ^ 1].frames += 1
+    else:
         i = int64(w.tmp[first + local].slot)
         F = s.flow[i]
         K.flow = i
@@ -222,6 +224,8 @@ def load_port(s, w, q, first, ports_at, at, t):
     P.headroom_used = w.arena[at + 6]
     P.paused_since = t
     at += 7
+    if w.p[0].by_link or w.p[0].by_node:
+        at += 1
     if P.ingress_paused:
         s.node[P.far_node].paused_ingresses += 1
     at_switch = P.is_nic == 0

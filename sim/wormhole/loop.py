@@ -10,6 +10,7 @@ from numpy import int64
 from sim.jit import called
 from sim.packet.layout import IDLE, NEED_PACKETS, NEVER, RUNNING
 from sim.player.loop import FINISHED, LIMIT, STALLED, finish, pop_time
+from sim.wormhole.divide import can_divide, divide
 from sim.wormhole.join import group_ready, join_group, take_ready
 from sim.wormhole.layout import ACTIVE, ADVANCE, BOUNDED, EVENT, EXACT, PAUSE_POINT
 from sim.wormhole.load import load_state
@@ -21,7 +22,7 @@ from sim.wormhole.statistical import sample
 from sim.wormhole.steady_state import probe
 
 SOLVING, NEED_ROOM, GUARD, HALTED = 20, 21, 22, 23
-CHOOSE, ADVANCING, JOINING, SETTLING, HALTING, LOADING, PACKETS = range(7)
+CHOOSE, ADVANCING, JOINING, SETTLING, HALTING, LOADING, PACKETS, DIVIDING = range(8)
 GUARD_SHARE = 0.8  # of the packet-hops credited: with less to gain the rest is run packet by packet
 LOSS_SHARE = 1.3  # with more spent than that, it is given up at the first look
 HOPS_PER_SOLVE = 40  # what loading and emptying cost besides
@@ -194,8 +195,16 @@ def walk(s, w, d, table):
                 return HALTED
             if not bring_to_now(s, w, d, table, p.cursor):
                 return SOLVING
-        else:
+        elif p.phase == LOADING:
             load_all(s, w, d, table)
+            return RUNNING
+        else:
+            p.phase = PACKETS
+            if can_divide(s, w):
+                divide(s, w, d)
+                p.cursor = 0
+                p.phase = SETTLING
+            p.slots = 0
             return RUNNING
 
 

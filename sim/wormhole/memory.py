@@ -15,9 +15,6 @@ from sim.wormhole.layout import Wormhole
 from sim.wormhole.loop import PACKETS, SHORTEST_CHUNK
 from sim.wormhole.memo import Memo
 
-CLASS_FIELDS = (
-    "rate_bps", "delay_ps", "kmin_bytes", "kmax_bytes", "pmax", "loss", "up", "headroom_bytes", "xoff_bytes", "xon_bytes", "is_nic", "shift",
-)  # fmt: skip
 BOUNDED_GUARD = 16  # level bounded needs longer to show whether it gains
 LEAST_LOOK_HOPS, LOOK_SHARE = 30_000, 0.03  # what may be spent in vain before a run goes on packet by packet
 LARGE = 32  # flows: the outcome of so large a partition may cover several events
@@ -61,7 +58,7 @@ def flow_words(state) -> np.ndarray:
 
 def port_classes(state, known: np.ndarray | None = None):
     """(int32[P], float64[fields, classes]): ports with equal numbers behave alike; numbers in use in `known` stay."""
-    rows = np.stack([state.port[name].astype(np.float64) for name in CLASS_FIELDS])
+    rows = np.stack([state.port[name].astype(np.float64) for name in layout.CLASS_FIELDS])
     fresh, which = np.unique(rows, axis=1, return_inverse=True)
     if known is None or known.shape[1] == 0:
         return which.reshape(-1).astype(np.int32), fresh

@@ -89,6 +89,7 @@ def form_part(w, state, flows, ports, now):
     p.live_flows += flows
     p.live_lists += flows + ports
     p.live_words += w.state[state].words
+    p.live_packets += w.state[state].packets
     p.max_flows = max(p.max_flows, int64(flows))
     w.state[state].visits += 1
     w.tmp[p.fresh].fresh = a
@@ -122,6 +123,7 @@ def end_part(w, a):
     p.live_flows -= A.flows
     p.live_lists -= A.flows + A.ports
     p.live_words -= w.state[A.state].words
+    p.live_packets -= w.state[A.state].packets
 
 
 @called

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.packet.state import records
-from sim.wormhole.layout import BYTES
+from sim.wormhole.layout import BYTES, CLASS_FIELDS
 from sim.wormhole.skim import skim
 
 FORM = np.dtype(
-    [("columns", "i8"), ("bytes_column", "i8"), ("has_loss", "i8"), ("timed", "i8"), ("telemetry", "i8")]
+    [("columns", "i8"), ("bytes_column", "i8"), ("has_loss", "i8"), ("timed", "i8"), ("telemetry", "i8"), ("tied", "i8")]
 )
 ASK = np.dtype([("at", "i8"), ("words", "i8"), ("begin", "i8"), ("end", "i8"), ("read_to", "i8")])
 Reading = namedtuple("Reading", "arena form ask is_nic scratch out")
@@ -61,16 +61,16 @@ def form_of(w, state) -> np.recarray:
         row[name] = p[name]
     row["bytes_column"] = np.flatnonzero(w.column["kind"] == BYTES)[0]
     row["telemetry"] = state.g[0]["telemetry"] != 0
+    row["tied"] = p["by_link"] or p["by_node"]
     return form
 
 
-def read_patterns(w, state, wanted: np.ndarray):
+def read_patterns(w, state, classes, wanted: np.ndarray):
     """(number of each wanted state's pattern, words of each pattern, bytes that each wanted state's flows have left).
 
     Patterns are numbered in the order in which the wanted states have them. NOT_READ, and no bytes: the words are not as expected.
     """
-    is_nic = np.zeros(int(w.port["class_"].max(initial=0)) + 1, np.int64)
-    is_nic[w.port["class_"]] = state.port["is_nic"]
+    is_nic = classes[CLASS_FIELDS.index("is_nic")].astype(np.int64)
     form, known, numbers, left = form_of(w, state), {}, np.full(len(wanted), NOT_READ, np.int64), []
     sizes = w.state["words"][wanted]
     for some in _chunks(sizes):

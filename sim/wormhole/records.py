@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.wormhole.layout import FORGOTTEN
+from sim.wormhole.layout import CLASS_FIELDS, FORGOTTEN
 from sim.wormhole.pattern import NOT_READ, read_patterns
 
 MOST_EPISODES = 500_000  # the first ones are kept
@@ -52,8 +52,8 @@ class Records:
         return found
 
 
-def make_records(w, state) -> Records:
-    """The records of the kernel's memory `w`, solved in the packet simulation `state`."""
+def make_records(w, state, classes) -> Records:
+    """The records of the kernel's memory `w`, solved in the packet simulation `state`; `classes`: what port classes stand for."""
     count = int(w.p[0]["episodes"])
     log = w.episode[: min(count, MOST_EPISODES)]
     seen, first, visits = np.unique(log["state"], return_index=True, return_counts=True)
@@ -61,15 +61,13 @@ def make_records(w, state) -> Records:
     seen, first, visits = seen[known], first[known], visits[known]
     most = np.sort(np.argsort(-visits, kind="stable")[:MOST_STATES])
     wanted = most[np.argsort(first[most], kind="stable")]  # in order of appearance, so that patterns are
-    numbers, words, left = read_patterns(w, state, seen[wanted])
+    numbers, words, left = read_patterns(w, state, classes, seen[wanted])
     of_state = np.full(int(w.p[0]["states"]) + 1, NOT_READ, np.int64)  # the last entry is for what was forgotten
     of_state[seen[wanted]] = numbers
     episodes = _episodes(w, log, of_state, words)
     left_of = dict(zip(seen[wanted].tolist(), left, strict=True))
     unread = len(seen) - int((numbers != NOT_READ).sum())
-    classes = w.port["class_"]
-    rate_bps, delay_ps = np.zeros((2, int(classes.max(initial=0)) + 1), np.int64)
-    rate_bps[classes], delay_ps[classes] = state.port["rate_bps"], state.port["delay_ps"]
+    rate_bps, delay_ps = (classes[CLASS_FIELDS.index(name)].astype(np.int64) for name in ("rate_bps", "delay_ps"))
     return Records(
         episodes, partitions_of(episodes), _patterns(episodes, log["state"], words), words,
         _rates(w, int(state.g[0]["payload"]), log, episodes["pattern_id"], left_of, len(words)),

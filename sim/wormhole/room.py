@@ -16,7 +16,7 @@ def measure_needs(s, w, d):
     p.need_words = SPARE_WORDS + 3 * (p.live_words + p.capacity_packets * per_packet + flows * (per_flow + 16 * g.region_size))
     p.need_lists = SPARE_WORDS + 2 * p.live_lists + flows * 4 * g.region_size
     p.need_items = SPARE_ITEMS + 2 * flows
-    p.need_packets = p.live_words // 4 + SPARE_ITEMS
+    p.need_packets = p.live_packets + SPARE_ITEMS
 
 
 @called

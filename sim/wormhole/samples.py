@@ -28,6 +28,7 @@ DRIFT_LIMIT = 0.02  # of what is acknowledged: sent beyond it
 TREND_LIMIT = 0.005  # of a rate that is not the line's, between two halves of a window: more is a ramp
 TREND_SHARE = 1.5  # of that limit: what halves of a window may differ by
 FALLING = 0.4  # shares that scatter less than this (variance) in the later half have not settled
+LEAST_PACKETS = 2.0 * BATCHES  # of every flow, in the batches that are judged
 GUARD_PACKETS = 64  # left to send by the flow that ends first
 
 
@@ -176,6 +177,9 @@ def is_steady(s, w, last):
     if not survey(s, w):
         return False
     first = last - BATCHES
+    for j in range(p.slots):
+        if s.flow[w.tmp[j].slot].done == 0 and progress(s, w, j, first, last) < LEAST_PACKETS:
+            return False  # nothing can be told yet of who sends so seldom
     half = first + BATCHES // 2
     marks = p.slots + 1
     early_marks = counted(w, marks, half) - counted(w, marks, first)

@@ -56,7 +56,7 @@ def after_port(r, at, flows_at):
     """Where reading goes on after a port."""
     F = r.form[0]
     at_switch = r.is_nic[r.arena[at]] == 0
-    at += 7
+    at += 7 + F.tied
     if not at_switch:
         at += 3
         while r.arena[at] > 0:

@@ -12,6 +12,7 @@ from numpy import int64
 
 from sim.jit import called, kernel
 from sim.packet.layout import DATA, NEVER, PAUSE
+from sim.packet.wheel import next_due
 from sim.wormhole.canonical import FAR, put_state
 from sim.wormhole.graph import same_words
 from sim.wormhole.layout import NUMBER, NUMBER_OR_ZERO, QUIET_TIME
@@ -69,7 +70,7 @@ def next_instant(s, w):
         if K.flow == w.p[0].probe_flow and K.kind != DATA and K.kind < PAUSE and K.arrival >= g.now:
             return K.arrival
         k = int64(K.next)
-    return g.now + g.width - 1
+    return min(NEVER, max(g.now, next_due(s)) + g.width) - 1
 
 
 @kernel

@@ -37,6 +37,7 @@ def clear_port(s, q):
     P.free_at = 0
     P.since = 0
     P.paused = 0
+    P.frames = 0
     P.ingress_paused = 0
     P.ingress_bytes = 0
     P.headroom_used = 0

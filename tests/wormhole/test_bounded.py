@@ -100,3 +100,11 @@ def test_what_hops_are_credited_is_what_the_bytes_need():
 def test_an_unknown_level_is_refused():
     with pytest.raises(RunError, match="'bound' is not a level"):
         WormholeSimulation(case_of(Scenario.from_data(incast("dctcp", 0))), level="bound")
+
+
+def test_a_flow_that_sends_so_seldom_that_nothing_is_seen_of_it_is_not_taken_to_stand_still():
+    slow = {"kind": "degrade", "a": "gpu0", "b": "switch0", "at_us": 1.0, "rate_factor": 0.001}  # a packet takes 84 us
+    data = {**incast("dctcp", 0, senders=1, flow_bytes=200_000), "faults": [slow]}
+    packet = fct_ps(runs.finish(runs.simulation(data)))
+    bounded = fct_ps(runs.finish(WormholeSimulation(case_of(Scenario.from_data(data)), level="bounded")))
+    assert bounded == pytest.approx(packet, rel=0.02)

@@ -10,6 +10,7 @@ from sim.preset import load_preset
 from sim.scenario import Scenario
 from sim.wormhole.memo import Store
 from sim.wormhole_simulation import WormholeSimulation
+from tests.packet import lab
 from tests.walls import runs
 from tests.walls.random_scenarios import scenarios
 from tests.walls.runs import EVERY_CONTROLLER, arrays, differences, finish
@@ -99,3 +100,30 @@ def test_a_memo_serves_the_next_run_and_changes_no_bit():
         found.append((arrays(sim)["acked_ps"].tolist(), sim.kernel_counters()["packet_hops"]))
     assert found[0][0] == found[1][0]
     assert found[0][1]["executed"] > 0 and found[1][1]["executed"] == 0
+
+
+LATE = [(0, 2, 100, 3333), (2, 1, 25, 1), (1, 3, 100, 1), (3, 0, 100, 1)]  # pauses come slowly over the first link, ACKs at once over the last
+
+
+@pytest.mark.parametrize("gap_us", [None, 0.1, 2.0])
+def test_a_pause_that_outlives_its_flow(gap_us):
+    """When the last ACK is there the resume frame is still under way: the run may end, or another flow meet the pause."""
+    flow = {"src": 0, "dst": 1, "bytes": 47_000, "path": ["0", "2", "1"], "ack_path": ["1", "3", "0"]}
+    first = lab.simulate(LATE, [flow], pfc="fixed", pfc_xoff_kb=10.48)
+    assert lab.port(first, 0, 2)["paused"] == 1
+    assert first.state.g[0]["active_flows"] == 1  # it stays as long as its port is paused
+    flows = [flow] if gap_us is None else [flow, {**flow, "start_us": lab.fct_ps(first)[0] / lab.US + gap_us}]
+    data = lab.scenario(LATE, flows, pfc="fixed", pfc_xoff_kb=10.48).model_dump(mode="json", exclude_unset=True)
+    different, _ = compare(data)
+    assert different == {}
+
+
+def test_a_crowd_of_acks_at_nics_when_the_run_goes_over_to_packets():
+    data = {
+        "cluster": {"topology": "fat-tree", "fat_tree_k": 4, "gpus": 16, "gpus_per_node": 1, "nvlink_gbps": 0, "nic_gbps": 100, "fabric_gbps": 400},
+        "traffic": {"pattern": "ring", "flow_bytes": 3000},
+        "transport": {"congestion_control": "none", "payload_bytes": 1, "pfc": "fixed", "pfc_xoff_kb": 10.0, "window": "none"},
+    }  # fmt: skip
+    different, found = compare(data, guard=1)
+    assert different == {}
+    assert found.in_packets

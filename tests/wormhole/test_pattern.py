@@ -20,7 +20,7 @@ TRANSPORTS = {
 
 def read_all(sim):
     known = int(sim.hole.p[0]["states"])
-    return read_patterns(sim.hole, sim.state, np.arange(known)), known
+    return read_patterns(sim.hole, sim.state, sim.classes, np.arange(known)), known
 
 
 @pytest.mark.parametrize("name", TRANSPORTS)
