@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from sim.workload.blocks import FlowKind
+from sim.workload.blocks import FlowKind, TaskKind
 from sim.workload.collect import Work
 from sim.workload.collective import ring
-from sim.workload.collective.template import instantiate
+from sim.workload.collective.template import instantiate, tasks_on
+from tests.workload.tiny_player import play
 
 
 @pytest.mark.parametrize("n", [2, 3, 8])
@@ -54,9 +55,9 @@ def test_edges_of_a_series_by_hand():
     assert found == {
         10: {0}, 11: {1}, 12: {2},  # first step of the first collective: the own share
         13: {0, 12}, 14: {1, 10}, 15: {2, 11},  # second step: the own share and the arrival from the left
-        16: {3, 15, 13}, 17: {4, 13, 14}, 18: {5, 14, 15},  # next collective: its share, the last arrival of the first, what left last
+        16: {3, 12, 15, 13}, 17: {4, 10, 13, 14}, 18: {5, 11, 14, 15},  # next collective: its share, the last two arrivals of the first, what left last
         19: {3, 18}, 20: {4, 16}, 21: {5, 17},
-        6: {15, 21}, 7: {13, 19}, 8: {14, 20},  # a member is done with the last arrival of each
+        6: {12, 15, 18, 21}, 7: {10, 13, 16, 19}, 8: {11, 14, 17, 20},  # a member is done with the last two arrivals of each
     }  # fmt: skip
 
 
@@ -71,3 +72,17 @@ def test_large_messages_of_a_queue_pair_go_one_at_a_time_small_ones_two(elements
         mine = node[:, member].tolist()
         assert [(a, b) in edges for a, b in zip(mine, mine[1:])] == [lag == 1] * 3
         assert [(a, b) in edges for a, b in zip(mine, mine[2:])] == [lag == 2] * 2
+
+
+def test_a_member_is_done_when_all_has_arrived_though_messages_of_a_queue_pair_overtake_each_other():
+    work, rng, members = Work(), np.random.default_rng(3), np.arange(6)
+    begin, end = (tasks_on(work, members[None, None], TaskKind.WAIT) for _ in range(2))
+    instantiate(work, ring.all_gather(6), members[None], np.array([6000]), 1, FlowKind.DP, ready=begin).finish(work, end)
+    dag, overtaken = work.dag(6), False
+    for _ in range(50):
+        started, ended, _ = play(dag, flow_ps=lambda size: int(rng.integers(1, 1000)))
+        for member in members:
+            arrived = ended[dag.n_tasks :][dag.flow_dst == member]
+            overtaken |= bool((np.diff(arrived) < 0).any())
+            assert started[end[0, 0, member]] >= arrived.max()
+    assert overtaken

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim.workload.collective.template import NONE, Template
+from sim.workload.collective.template import NONE, Template, joined
 
 IN_FLIGHT = 2  # chunks of a message on the wire at once: while one is on its way the next is sent
 
@@ -83,7 +83,7 @@ def _followed_by(first: Template, second: Template) -> Template:
     if not len(first) or not len(second):
         return second if len(second) else first
     rows, own = len(first), np.flatnonzero(second.own)
-    ends, begins = _joined(first.last_member, second.src[own], first.n)
+    ends, begins = joined(first.last_member, second.src[own], first.n)
     steps = int(first.step.max()) + 1
 
     def both(column: str) -> np.ndarray:
@@ -96,16 +96,6 @@ def _followed_by(first: Template, second: Template) -> Template:
         earlier=np.r_[first.earlier, second.earlier + rows], later=np.r_[first.later, second.later + rows],
         last_member=np.r_[first.last_member, second.last_member], last_message=np.r_[first.last_message, second.last_message + rows],
     )  # fmt: skip
-
-
-def _joined(left: np.ndarray, right: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Positions (i, j) of all pairs with left[i] == right[j], values below n."""
-    order = np.argsort(left, kind="stable")
-    first = np.concatenate(([0], np.cumsum(np.bincount(left, minlength=n))))
-    count = first[right + 1] - first[right]
-    j = np.repeat(np.arange(len(right)), count)
-    place = np.arange(len(j)) - np.repeat(np.cumsum(count) - count, count)
-    return order[first[right[j]] + place], j
 
 
 def on_groups(template: Template, groups: np.ndarray, n: int, *, first=0, scale: int = 1, count: int = 1, stride: int = 1, share: int = 1) -> Template:

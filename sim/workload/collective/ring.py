@@ -61,12 +61,13 @@ def _ring(n: int, order: np.ndarray | None, steps: int, own_steps: int, reducing
     order = member if order is None else np.asarray(order)
     message = np.arange(steps * n).reshape(steps, n)
     step = np.repeat(np.arange(steps), n)
+    last = message[-2:]  # two messages of a queue pair may overlap, and the one before the last arrive after it
     block = np.tile(member, steps) - step - (reducing > 0)  # its own first in a gather; after n-1 steps of a reduction its own is summed
     return Template(
         n=n, src=np.tile(order, steps), dst=np.tile(np.roll(order, -1), steps), step=step,
         part=np.ones(steps * n, np.int64), parts=np.full(steps * n, n), own=step < own_steps,
         before=np.roll(message[:-1], 1, axis=1).ravel(), then=message[1:].ravel(), earlier=message[:-1].ravel(), later=message[1:].ravel(),
-        last_member=order if steps else member[:0], last_message=np.roll(message[-1:], 1, axis=1).ravel(), draw=RING_DRAWS,
+        last_member=np.tile(order, len(last)), last_message=np.roll(last, 1, axis=1).ravel(), draw=RING_DRAWS,
         block=order[block % n], adds=step < reducing, cycle=n,
     )  # fmt: skip
 

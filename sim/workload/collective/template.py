@@ -14,6 +14,7 @@ from sim.workload.blocks import NO_COLLECTIVE, NO_MICROBATCH, FlowKind, Flows, T
 from sim.workload.collect import Counted, Tally, Work
 
 NONE = np.zeros(0, np.int64)
+FEW_LAST = 2  # edges from one collective to the next, per member, that cost less than a task to meet at
 CONNECTION_BYTES = 4 << 20  # NCCL_BUFFSIZE's default: what a connection holds that is sent but not yet taken
 
 
@@ -140,11 +141,11 @@ class Placed:
         arrived that they get, and what they sent in their last step has arrived too (they share queue pairs)."""
         template, first, sent = self.template, self.template.opening, self.template.parting
         begins = template.src[first]
-        if np.array_equal(np.sort(template.last_member), np.arange(template.n)):  # one message each: no place to meet is needed
+        ends, after = joined(template.last_member, begins, template.n)
+        if len(ends) <= FEW_LAST * template.n:  # no place to meet is needed
             if self.node is not None:
-                ends = template.last_message[np.argsort(template.last_member)][begins]
-                work.done.add(self.node[:-1][:, :, ends], self.node[1:][:, :, first])
-                before, after = np.nonzero(template.src[sent][:, None] == begins[None, :])
+                work.done.add(self.node[:-1][:, :, template.last_message[ends]], self.node[1:][:, :, first[after]])
+                before, after = joined(template.src[sent], begins, template.n)
                 work.done.add(self.node[:-1][:, :, sent[before]], self.node[1:][:, :, first[after]])
             return
         wait = tasks_on(work, np.broadcast_to(self.hosts, (self.series - 1, *self.hosts.shape)), TaskKind.WAIT)
@@ -152,6 +153,16 @@ class Placed:
             Placed(template, self.node[:-1]).finish(work, wait)
             work.done.add(self.node[:-1][:, :, sent], wait[:, :, template.src[sent]])
             work.done.add(wait[:, :, begins], self.node[1:][:, :, first])
+
+
+def joined(left: np.ndarray, right: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Positions (i, j) of all pairs with left[i] == right[j], values below n."""
+    order = np.argsort(left, kind="stable")
+    first = np.concatenate(([0], np.cumsum(np.bincount(left, minlength=n))))
+    count = first[right + 1] - first[right]
+    j = np.repeat(np.arange(len(right)), count)
+    place = np.arange(len(j)) - np.repeat(np.cumsum(count) - count, count)
+    return order[first[right[j]] + place], j
 
 
 def instantiate(
