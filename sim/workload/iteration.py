@@ -79,8 +79,7 @@ def add_iteration(
         else:
             gathered = makes + 1 if ends else None
             gradients.exchange(work, shape, strategy, seat, waits, makes, gathered, machine.gpus_per_node)
-        if uneven and strategy.tp > 1:
-            pipeline.meet(work, seat, np.flatnonzero(seat.line.kind == TaskKind.TP), strategy.tp)
+        tensor.meet(work, strategy, seat, uneven)
     if meets:
         gradients.tied_embedding(work, shape, strategy, seats, summed, optimizer)
     return Ends(np.concatenate([seat.task for seat in seats]), np.concatenate([node + own_end for node in optimizer]))

@@ -60,6 +60,11 @@ class Pass:
         self._open.clear()
         return position
 
+    @property
+    def waits(self) -> bool:
+        """Whether the next task has to wait for messages."""
+        return bool(self._open)
+
     def cross(self, kind: FlowKind, role: str, layer: int) -> None:
         """What the last task made crosses the network, and the next task waits for what arrives."""
         if self._open or not len(self):
@@ -167,6 +172,8 @@ class Maker:
             for _ in range(count):
                 made.cross(FlowKind.TP, "all-reduce", layer)
         elif self.strategy.tp > 1:
+            if made.waits:
+                made.task(TaskKind.WAIT, 0, layer)  # nobody's all-reduce begins before all its peers have what they need
             made.task(TaskKind.TP, count * self.times.tensor_ps, layer, count * self.times.tensor_bytes)
 
     def _context_forward(self, made: Pass, layer: int, kind: TaskKind) -> None:

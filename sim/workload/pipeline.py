@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.workload.blocks import FlowKind, TaskKind
+from sim.workload.blocks import FlowKind
 from sim.workload.collect import Work
 from sim.workload.collective.template import instantiate, send
 from sim.workload.schedule.order import Op
@@ -22,8 +22,7 @@ def hand_over(work: Work, shape: Shape, strategy: Strategy, seats: list[Seat]) -
     """Messages over every boundary of virtual stages, by boundary, direction, micro-batch and rank.
 
     A message leaves when the pass that makes it ends and the one before it on its queue pair has arrived, and its arrival
-    releases the same pass next door;
-    there the tensor-parallel ranks meet again in their first all-reduce, whoever got its share last.
+    releases the same pass next door; there the tensor-parallel ranks meet in their first all-reduce, whoever got its share last.
     """
     p, every = strategy.pp, np.arange(strategy.micro_batches)
     size = np.full((strategy.micro_batches, 1, 1), message_bytes(shape, strategy))
@@ -44,18 +43,3 @@ def hand_over(work: Work, shape: Shape, strategy: Strategy, seats: list[Seat]) -
             )  # fmt: skip
             sent.finish(work, np.stack([first, first], axis=2))
             sent.in_turn(work, np.argsort(sender.line.last[op, chunk]))
-            meet_at_first(work, receiver, op, to_chunk, strategy.tp)
-
-
-def meet_at_first(work: Work, seat: Seat, op: Op, chunk: int, tp: int) -> None:
-    """The first all-reduce of every pass in the node waits for the arithmetic of all its peers."""
-    made = seat.line.passes[op, chunk]
-    if tp > 1 and TaskKind.TP in made.kind and not made.crossings:
-        meet(work, seat, seat.line.first[op, chunk] + made.kind.index(TaskKind.TP), tp)
-
-
-def meet(work: Work, seat: Seat, positions: np.ndarray, tp: int) -> None:
-    """All-reduces at `positions` of the stream wait for the task before them on every peer."""
-    groups = seat.task.reshape(1, -1, tp) + np.reshape(positions, (-1, 1, 1))
-    mine, peer = np.nonzero(~np.eye(tp, dtype=bool))
-    work.done.add(groups[:, :, peer] - 1, groups[:, :, mine])

@@ -59,6 +59,18 @@ class Stream:
         op = Op.WEIGHT if (Op.WEIGHT, chunk) in self.passes else Op.BACKWARD
         return int(self.last[op, chunk, self.final[op, chunk] if microbatch is None else microbatch])
 
+    def waits_for_messages(self, strategy: Strategy) -> np.ndarray:
+        """int64[..]: positions of tasks that may have to wait for messages, in order; the first task is one."""
+        found = [np.zeros(1, np.int64)]
+        for (op, chunk), made in self.passes.items():
+            within = [position for one in made.crossings for position in one.before]
+            if strategy.optimizer == "zero-3" and op != Op.WEIGHT:
+                within += made.begins.values()
+            if strategy.pp > 1:
+                within.append(0)
+            found.append((self.first[op, chunk][:, None] + np.array(within, np.int64)).ravel())
+        return np.unique(np.concatenate(found))
+
     def crossings(self, kind: FlowKind, form: tuple[str, ...] | None = None) -> Crossings | None:
         """What crosses the network for one purpose, in the order of the stream; `form` picks roles."""
         found = []

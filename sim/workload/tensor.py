@@ -1,9 +1,9 @@
-"""Tensor parallelism wider than a server: all-reduces of a layer's output over the network (arXiv 1909.08053 section 3)."""
+"""Tensor parallelism: who waits for whom in all-reduces of a layer's output (arXiv 1909.08053 section 3), and their messages beyond a server."""
 
 import numpy as np
 
-from sim.workload.blocks import FlowKind
-from sim.workload.collect import Work
+from sim.workload.blocks import FlowKind, TaskKind
+from sim.workload.collect import Tally, Work
 from sim.workload.collective import ring
 from sim.workload.collective.template import instantiate
 from sim.workload.seat import Seat, stage_name
@@ -24,3 +24,19 @@ def all_reduce_outputs(work: Work, shape: Shape, strategy: Strategy, seat: Seat)
         names=lambda k, g: f"tensor all-reduce, {where}, layer {crossing.layer[k]}, micro-batch {crossing.microbatch[k]}, group {g}",
     )  # fmt: skip
     placed.finish(work, seat.at(groups, crossing.before))
+
+
+def meet(work: Work, strategy: Strategy, seat: Seat, uneven: bool) -> None:
+    """All-reduces in the node wait for the task before them on every peer, where peers may come to them at different times.
+
+    That is behind whatever waits for messages, and at the beginning; everywhere, if equal ranks may take `uneven` times.
+    """
+    if strategy.tp == 1 or isinstance(work, Tally):
+        return
+    reduces = np.flatnonzero(seat.line.kind == TaskKind.TP)
+    if not uneven:
+        behind = np.searchsorted(seat.line.waits_for_messages(strategy), reduces, side="right")
+        reduces = reduces[np.diff(behind, prepend=0) > 0]
+    groups = seat.task.reshape(1, -1, strategy.tp) + np.reshape(reduces, (-1, 1, 1))
+    mine, peer = np.nonzero(~np.eye(strategy.tp, dtype=bool))
+    work.done.add(groups[:, :, peer] - 1, groups[:, :, mine])

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from sim.catalogue.gpus import GPUS
+from sim.scenario import Scenario
 from sim.workload import experts
 from sim.workload.blocks import FlowKind, TaskKind
+from sim.workload.build import build_dag
 from sim.workload.bytes import sent_bytes
 from sim.workload.collect import Tally
 from sim.workload.iteration import Machine, add_iteration, iteration
@@ -176,3 +178,35 @@ def test_uneven_stages_have_fewer_layers_at_the_ends():
     assert [len(stage_layers(DENSE, 3, stage)) for stage in range(3)] == [3, 3, 2]
     assert [stage_layers(DENSE, 3, stage, 2) for stage in range(3)] == [[0, 4, 5], [1, 6], [2, 3, 7]]
     assert sorted(layer for stage in range(3) for layer in stage_layers(DENSE, 3, stage, 2)) == list(range(8))
+
+
+@pytest.mark.parametrize(
+    ("shape", "strategy"),
+    [
+        (MIXTURE, Strategy(2, 1, 4, ep=4, micro_batches=2)), (MIXTURE, Strategy(2, 2, 2, ep=2, recompute="full", micro_batches=2)),
+        (DENSE, Strategy(2, 1, 1, cp=2)), (DENSE, Strategy(2, 1, 2, cp=2, context_form="ring")), (DENSE, Strategy(4, 1, 2, optimizer="zero-3")),
+        (DENSE, Strategy(2, 2, 2, micro_batches=3)), (DENSE, Strategy(2, 2, 1, schedule="zb-h1", micro_batches=3)),
+        (DENSE, Strategy(2, 2, 1, chunks=2, schedule="interleaved", micro_batches=2)),
+    ],
+)  # fmt: skip
+def test_no_tensor_parallel_all_reduce_begins_before_all_its_peers_have_their_share(shape, strategy):
+    dag, rng = iteration(shape, strategy, machine(strategy)), np.random.default_rng(5)
+    for slowest in (1e6, 1e9):
+        start, end, _ = play(dag, flow_ps=lambda n_bytes, slowest=slowest: int(rng.integers(1, slowest)))
+        for group in np.concatenate([strategy.tensor_groups(stage) for stage in range(strategy.pp)]):
+            mine = [np.flatnonzero((dag.task_rank == rank) & (dag.task_kind == TaskKind.TP)) for rank in group]
+            ready = np.max([end[reduces - 1] for reduces in mine], axis=0)
+            assert all((start[reduces] == ready).all() for reduces in mine)
+
+
+def test_peers_meet_again_where_an_iteration_begins():
+    scenario = {
+        "cluster": {"topology": "one-switch", "gpus": 8}, "model": {"layers": 2, "hidden": 64, "heads": 4, "vocabulary": 100, "sequence": 64},
+        "parallelism": {"tp": 2, "dp": 4, "iterations": 2},
+    }  # fmt: skip
+    dag, rng = build_dag(Scenario.from_data(scenario)), np.random.default_rng(5)
+    start, end, _ = play(dag, flow_ps=lambda n_bytes: int(rng.integers(1, 1e9)))
+    second = (dag.task_iteration == 1) & (dag.task_kind == TaskKind.TP)
+    first = np.array([np.flatnonzero(second & (dag.task_rank == rank))[0] for rank in range(8)])
+    assert (start[first] == np.repeat(end[first - 1].reshape(4, 2).max(axis=1), 2)).all()
+    assert len(set(start[first].tolist())) == 4
