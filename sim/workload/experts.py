@@ -12,7 +12,7 @@ from sim.workload.collective.registry import template
 from sim.workload.collective.template import instantiate
 from sim.workload.seat import Seat, members_per_node, stage_name
 from sim.workload.strategy import Strategy
-from sim.workload.transformer import BF16_BYTES, Shape
+from sim.workload.transformer import BF16_BYTES, Shape, mlp_weights
 
 TO_EXPERTS = ("dispatch", "combine backward")  # what an expert is sent follows its own load; the way back that of the sender
 
@@ -66,11 +66,18 @@ def exchange_tokens(work: Work, shape: Shape, strategy: Strategy, seat: Seat, gp
     placed.finish(work, seat.at(groups, crossing.before))
 
 
+def routed_share(shape: Shape) -> float:
+    """Share of the arithmetic of a layer's experts that routed ones do, at even load; shared ones and the router have all tokens."""
+    weights = mlp_weights(shape, shape.expert_ffn)
+    return shape.top_k * weights / ((shape.top_k + shape.shared_experts) * weights + shape.hidden * shape.experts)
+
+
 def load_of_ranks(shape: Shape, strategy: Strategy, seat: Seat, seed: int) -> np.ndarray:
     """float[ranks of the stage, tasks of the stream]: how much longer each task takes for the load of its experts."""
+    share = routed_share(shape)
     scale = np.ones((strategy.ranks_per_stage, len(seat.line)))
     member = np.arange(strategy.ranks_per_stage) // (strategy.tp * strategy.cp) % strategy.ep
     for layer in np.unique(seat.line.layer[seat.line.by_experts]):
         mine = seat.line.by_experts & (seat.line.layer == layer)
-        scale[:, mine] = loads(shape, strategy, int(layer), seed)[member][:, None]
+        scale[:, mine] = 1 - share + share * loads(shape, strategy, int(layer), seed)[member][:, None]
     return scale

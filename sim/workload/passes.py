@@ -121,8 +121,11 @@ class Maker:
         if with_head:
             made.task(TaskKind.WEIGHT, self.times.head_ps, self.head)
         for layer in reversed(layers):
-            at = made.task(TaskKind.WEIGHT, self.times.weights_ps(self.shape.has_experts(layer)), layer)
-            made.expert_computed[layer] = at
+            if self.strategy.ep > 1 and self.shape.has_experts(layer):
+                made.task(TaskKind.WEIGHT, self.times.experts_ps, layer, experts=True)
+                made.task(TaskKind.WEIGHT, self.times.projections_ps, layer)
+            else:
+                made.expert_computed[layer] = made.task(TaskKind.WEIGHT, self.times.weights_ps(self.shape.has_experts(layer)), layer)
         return made
 
     def _forward(self, made: Pass, layer: int, kind: TaskKind) -> None:

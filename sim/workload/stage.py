@@ -98,8 +98,8 @@ def merges_layers(shape: Shape, strategy: Strategy) -> bool:
 
 
 def merged(made: Pass, head: int) -> Pass:
-    """The layers of a pass as one task of each kind; a pass that crosses the network stays as it is."""
-    if made.crossings:
+    """The layers of a pass as one task of each kind; a pass that crosses the network, or has experts of uneven load, stays as it is."""
+    if made.crossings or made.experts:
         return made
     whole = Pass()
     rows = list(zip(made.kind, made.duration_ps, made.layer, made.n_bytes, strict=True))

@@ -1,5 +1,7 @@
 """Every parallelism and schedule as graphs: bytes in closed form, bubbles by formula, causality."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -124,6 +126,27 @@ def test_uneven_experts_change_messages_and_work_but_not_on_average_the_sum():
     again = iteration(MIXTURE, uneven, machine(uneven), seed=1)
     assert (again.flow_bytes == skewed.flow_bytes).all()
     assert not np.array_equal(iteration(MIXTURE, uneven, machine(uneven), seed=2).flow_bytes, skewed.flow_bytes)
+
+
+def test_shared_experts_and_the_router_have_all_tokens_however_uneven_the_routed_are():
+    shape = replace(MIXTURE, shared_experts=2)
+    strategy = Strategy(1, 1, 8, ep=8, expert_skew=1.0)
+    dag = iteration(shape, strategy, machine(strategy), seed=1)
+    took = dag.task_duration_ps[(dag.task_kind == TaskKind.FORWARD) & (dag.task_layer == 3)].reshape(8, 2)[:, 1]
+    load, weights, tokens = experts.loads(shape, strategy, 3, 1), 3 * 1024 * 512, 2 * 128
+    flops = tokens * (2 * weights * load + 2 * weights + 1024 * 8)
+    assert took == pytest.approx(flops / (0.5 * 989.4e12) * 1e12, rel=1e-5) and load.max() > 1.5
+
+
+def test_weights_of_uneven_experts_take_uneven_times_where_they_come_apart():
+    even, uneven = (Strategy(1, 2, 4, ep=4, schedule="zb-h1", micro_batches=3, expert_skew=skew) for skew in (0.0, 1.0))
+    flat, skewed = (iteration(MIXTURE, strategy, machine(strategy), seed=1) for strategy in (even, uneven))
+    weights = flat.task_kind == TaskKind.WEIGHT
+    changed = flat.task_duration_ps != skewed.task_duration_ps
+    routed = weights & changed
+    assert len(np.unique(flat.task_layer[routed])) == 7, "all but the dense layer"
+    assert routed.sum() == 7 * 3 * 4
+    assert skewed.task_duration_ps[weights].sum() == pytest.approx(flat.task_duration_ps[weights].sum(), rel=1e-6)
 
 
 def test_capacity_cuts_the_load_of_popular_experts():
