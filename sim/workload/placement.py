@@ -21,8 +21,8 @@ def place(strategy: Strategy, gpus: int, gpus_per_node: int, seed: int, first_gp
     block = strategy.tp if gpus_per_node % strategy.tp == 0 else gpus_per_node
     slots = np.arange(gpus // block)
     if strategy.placement == "spread":
-        per_node = gpus_per_node // block
-        slots = np.argsort(slots % per_node, kind="stable") if per_node > 1 else slots
+        server = (first_gpu + slots * block) // gpus_per_node
+        slots = np.argsort(slots - np.searchsorted(server, server), kind="stable")
     elif strategy.placement == "random":
         slots = np.random.default_rng([seed, gpus]).permutation(slots)
     found = (slots[: -(-ranks // block), None] * block + np.arange(block)).ravel()[:ranks]

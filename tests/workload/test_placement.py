@@ -17,6 +17,11 @@ def test_spread_goes_round_the_servers():
     assert place(Strategy(2, 1, 4, placement="spread"), 8, 4, 0).tolist() == [0, 1, 4, 5, 2, 3, 6, 7]
 
 
+def test_spread_knows_where_servers_begin():
+    assert place(Strategy(1, 1, 6, placement="spread"), 6, 4, 0, first_gpu=2).tolist() == [2, 4, 3, 5, 6, 7]
+    assert place(Strategy(2, 1, 3, placement="spread"), 8, 4, 0, first_gpu=2).tolist() == [2, 3, 4, 5, 8, 9]
+
+
 def test_random_keeps_tensor_groups_together_and_repeats():
     found = place(Strategy(2, 1, 8, placement="random"), 16, 8, 3)
     assert sorted(found) == list(range(16))
