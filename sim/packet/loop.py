@@ -198,7 +198,9 @@ def room_for_window(s):
     frames = g.width * 1e-12 * g.sending_bps / (8.0 * g.payload) + 2 * g.sending_ports + g.active_flows
     if g.whole_ns:
         frames *= 2.0  # a truncated frame time is at least half of the exact one
-    return g.free_packets > min(frames, float(g.unsent_packets))
+    if not g.has_loss:
+        frames = min(frames, float(g.unsent_packets))  # nothing is sent twice
+    return g.free_packets > frames
 
 
 @kernel

@@ -36,6 +36,18 @@ def test_more_flows_at_once_than_slots():
     assert sim.plan.flow["acked"][:1000].min() > 0
 
 
+def test_what_is_sent_again_within_a_window_finds_room():
+    # 4050 packets of 2 B leave in 0.65 us and wait for a link that takes 16 us for each; in the middle of a window of 1 us, when nothing
+    # was left to send, the timer goes off and 3000 are sent again
+    slow = {"kind": "degrade", "a": "2", "b": "1", "at_us": 0.0, "rate_factor": 0.001}
+    given = dict(pfc="off", payload_bytes=1, header_bytes=1, window="none", retransmit_timeout_us=20.5)
+    sim = simulate([(0, 2, 100, 1000), (2, 1, 1, 1000)], [(0, 1, 4050)], faults=[slow], ends=None, **given)
+    while counter(sim, "timeouts") < 2:
+        sim.advance(1)
+        assert sim.state.g[0]["free_packets"] > 0
+        assert sim.state.g[0]["free_packets"] == sim.state.packet.size - sim.state.flow["in_flight"].sum()
+
+
 def test_growing_in_the_middle_changes_nothing():
     given = scenario(STAR, [(0, 2, 300_000), (1, 2, 300_000), (2, 0, 50_000)], hosts=3, congestion_control="hpcc")
     plain, grown = Simulation(given), Simulation(given)
