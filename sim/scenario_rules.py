@@ -10,6 +10,7 @@ from sim.units import show_bytes, show_rate
 
 if TYPE_CHECKING:
     from sim.scenario import Scenario
+    from sim.scenario_training import Parallelism
 
 LARGE_BDP_BYTES = 10_000_000  # about a fifth of the buffer of a 51.2 Tb/s switch: more in flight outgrows any queue
 
@@ -70,7 +71,8 @@ def notices(scenario: "Scenario") -> list[str]:
         said.append(
             f"{idle} of {cluster.gpus} GPUs are idle: gpu{first}" + (f" to gpu{cluster.gpus - 1}" if idle > 1 else "")
         )
-    said += [f"cluster.{key} has no effect on topology {cluster.topology}" for key in cluster.unused_sizes()]
+    timed = _nvlink_is_timed(scenario)
+    said += [f"cluster.{key} has no effect on topology {cluster.topology}" for key in cluster.unused_sizes() if key != "nvlink_gbps" or not timed]
     links = {
         "nic": (cluster.nic_gbps, cluster.nic_delay_ns),
         "fabric": (cluster.fabric_gbps, cluster.fabric_delay_ns),
@@ -91,7 +93,35 @@ def notices(scenario: "Scenario") -> list[str]:
         )
     if scenario.traffic is not None:
         said += _about_traffic(scenario.traffic, cluster)
+    if scenario.parallelism is not None:
+        said += _about_parallelism(scenario)
     return said
+
+
+def _nvlink_is_timed(scenario: "Scenario") -> bool:
+    """Whether something inside servers is timed by NVLink's rate, whatever links the network has."""
+    if scenario.parallelism is None:
+        return scenario.traffic is not None and scenario.traffic.algorithm == "nvls"
+    return any(1 < one.tp <= scenario.cluster.gpus_per_node for _, one in _strategies(scenario))
+
+
+def _strategies(scenario: "Scenario") -> "list[tuple[str, Parallelism]]":
+    return [("", scenario.parallelism), *((f"jobs.{index}.", job.parallelism) for index, job in enumerate(scenario.jobs))]
+
+
+def _about_parallelism(scenario: "Scenario") -> list[str]:
+    said = []
+    for where, one in _strategies(scenario):
+        without = {
+            "ep = 1": ("expert_skew", "capacity_factor", "expert_algorithm") if one.ep == 1 else (),
+            "cp = 1": ("context_form",) if one.cp == 1 else (),
+            "optimizer 'zero-3'": ("bucket_parameters", "overlap_gradients") if one.optimizer == "zero-3" else (),
+        }
+        said += [f"{where}parallelism.{key} has no effect with {why}" for why, keys in without.items() for key in keys if key in one.model_fields_set]
+    used = gpus_used(scenario)
+    return said + [
+        f"stragglers.{index}.gpu = {slow.gpu} has no effect: that GPU is idle" for index, slow in enumerate(scenario.stragglers) if slow.gpu >= used
+    ]
 
 
 def _about_traffic(traffic: Traffic, cluster: Cluster) -> list[str]:

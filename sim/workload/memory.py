@@ -122,15 +122,32 @@ def _working_bytes(shape: Shape, strategy: Strategy, stage: int) -> float:
 def feasibility(scenario: Scenario) -> Feasibility:
     """The verdict in one line, with the nearest strategy that fits if this one does not."""
     gpu = GPUS[scenario.cluster.gpu]
-    if scenario.traffic is not None:
+    if scenario.model is None:
         return Feasibility(True, (), gpu.memory_bytes, "plain traffic needs no GPU memory")
     rows = memory_per_gpu(shape_of(scenario.model), strategy_of(scenario.parallelism))
-    worst = max(rows, key=lambda row: row.total)
-    kinds = ", ".join(f"{kind} {show_bytes(size)}" for kind, size in worst.by_kind().items())
-    need = f"stage {worst.stage} needs {show_bytes(worst.total)} of the {show_bytes(gpu.memory_bytes)} of a {gpu.name} ({kinds})"
+    worst, need = _worst(rows, gpu)
     if worst.total <= gpu.memory_bytes:
         return Feasibility(True, rows, gpu.memory_bytes, f"fits: {need}")
     return Feasibility(False, rows, gpu.memory_bytes, f"does not fit: {need}; {_nearest_that_fits(scenario, gpu)}")
+
+
+def _worst(rows: tuple[MemoryRow, ...], gpu: Gpu) -> tuple[MemoryRow, str]:
+    """The stage that needs most, and what it needs in words."""
+    worst = max(rows, key=lambda row: row.total)
+    kinds = ", ".join(f"{kind} {show_bytes(size)}" for kind, size in worst.by_kind().items())
+    return worst, f"stage {worst.stage} needs {show_bytes(worst.total)} of the {show_bytes(gpu.memory_bytes)} of a {gpu.name} ({kinds})"
+
+
+def memory_notices(scenario: Scenario) -> list[str]:
+    """One line for every job that does not fit the memory of its GPUs: its network can be simulated all the same."""
+    if scenario.model is None:
+        return []
+    gpu, said = GPUS[scenario.cluster.gpu], []
+    for where, job in [("", scenario), *((f"jobs.{index}: ", job) for index, job in enumerate(scenario.jobs))]:
+        worst, need = _worst(memory_per_gpu(shape_of(job.model), strategy_of(job.parallelism)), gpu)
+        if worst.total > gpu.memory_bytes:
+            said.append(f"{where}does not fit its GPUs: {need}; simulated all the same")
+    return said
 
 
 def _nearest_that_fits(scenario: Scenario, gpu: Gpu) -> str:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from sim.case import case_of
 from sim.scenario import Scenario
-from sim.workload.memory import feasibility, memory_per_gpu
+from sim.workload.memory import feasibility, memory_notices, memory_per_gpu
 from sim.workload.strategy import Strategy
 from sim.workload.transformer import Shape, head_activation_bytes, stage_expert_parameters, stage_parameters
 
@@ -128,6 +129,16 @@ def test_when_nothing_fits_it_says_so():
     verdict = feasibility(scenario("gpt-1t", 64, 8, 8, 1))
     assert not verdict.fits
     assert "no TP x PP x DP of these GPUs fits" in verdict.message
+
+
+def test_a_run_says_of_every_job_that_it_does_not_fit():
+    fits = scenario("gpt-125m", 16, 1, 1, 8)
+    assert memory_notices(fits) == []
+    large = {"model": {"name": "gpt-175b"}, "parallelism": {"tp": 8, "dp": 1}}
+    (said,) = memory_notices(fits.replace_all({"cluster.gpus": 16, "jobs": [large]}))
+    assert said.startswith("jobs.0: does not fit its GPUs: stage 0 needs ") and said.endswith("; simulated all the same")
+    assert "of the 80.0 GB of a H100-SXM (weights 43.7 GB, gradients 87.3 GB" in said
+    assert said in case_of(fits.replace("jobs", [large])).notices
 
 
 def test_plain_traffic_always_fits():
