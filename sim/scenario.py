@@ -140,6 +140,8 @@ def _set(data: Any, key: str, value: Any) -> None:
             if isinstance(data, dict):
                 if depth == 0 and step not in Scenario.model_fields:
                     raise ScenarioError(f"{key} is not a known key: {did_you_mean(step, Scenario.model_fields)}")
+                if step not in data and steps[depth + 1].isdecimal():
+                    raise ScenarioError(f"{key}: {'.'.join(steps[: depth + 1])} is empty; give a list of tables, like {step} = [{{...}}]")
                 data.setdefault(step, {})
                 if isinstance(data[step], tuple):
                     data[step] = list(data[step])

@@ -279,6 +279,11 @@ def test_replace_steps_into_lists(incast):
     assert "entries 0 to 0" in refusal(failing, faults__3__at_us=1.0)
 
 
+def test_an_entry_of_a_list_that_is_not_there(gpt):
+    with pytest.raises(ScenarioError, match=r"^jobs\.0\.start_us: jobs is empty; give a list of tables, like jobs = \[\{\.\.\.\}\]$"):
+        gpt.replace("jobs.0.start_us", 5.0)
+
+
 def test_errors_are_never_pydantics(gpt):
     for data in (
         {},
