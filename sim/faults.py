@@ -69,7 +69,7 @@ class Faults:
                 continue
             if state.g[0]["free_regions"] == 0:
                 state = grow_regions(state, state.flow.size)
-            kernel.take_path(state, i, np.ascontiguousarray(new[0]), np.ascontiguousarray(new[1]), fault.at_ps)
+            kernel.take_path(state, i, *new, fault.at_ps)
         return state, fresh
 
     def _paths(self) -> FlowTable:

@@ -1,5 +1,6 @@
 """Links that fail, recover or change, and flows that take another way, between two windows."""
 
+import numpy as np
 from numpy import int64
 
 from sim.jit import called, entry, kernel
@@ -12,6 +13,8 @@ from sim.packet.queue_pair import timeout_of
 from sim.packet.switch import release, send_control, should_resume
 from sim.packet.wheel import reschedule, unschedule
 from sim.rows import bundle_of
+
+DOWN, UP, OVER = range(3)  # in one entry, of which the machine code is made once
 
 
 @kernel
@@ -137,19 +140,35 @@ def _take_path(s, i, ports, ack_ports, now):
     wake_nic(s, int64(F.nic), now, F.order)
 
 
+@called
+def _apply(s, what, ports, ack_ports, i, now):
+    if what == DOWN:
+        _take_down(s, ports, now)
+    elif what == UP:
+        _bring_up(s, ports, now)
+    else:
+        _take_path(s, i, ports, ack_ports, now)
+
+
 @entry
+def _change(s, what, ports, ack_ports, i, now):
+    _apply(bundle_of(s), what, ports, ack_ports, i, now)
+
+
+def _numbers(ports):
+    return np.ascontiguousarray(ports, np.int32)
+
+
 def take_down(s, ports, now):
     """The links behind `ports` fail: what is queued for them and in flight on them is lost; pauses end."""
-    _take_down(bundle_of(s), ports, now)
+    _change(s, DOWN, _numbers(ports), _numbers(ports), 0, now)
 
 
-@entry
 def bring_up(s, ports, now):
     """The links behind `ports` work again."""
-    _bring_up(bundle_of(s), ports, now)
+    _change(s, UP, _numbers(ports), _numbers(ports), 0, now)
 
 
-@entry
 def take_path(s, i, ports, ack_ports, now):
     """Flow slot `i` sends along `ports` from now on; what is under way stays on the old path."""
-    _take_path(bundle_of(s), i, ports, ack_ports, now)
+    _change(s, OVER, _numbers(ports), _numbers(ack_ports), i, now)

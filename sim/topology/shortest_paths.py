@@ -86,7 +86,7 @@ def walk_flows(order, src, dst, key, seed, is_host, out_ptr, out_ports, port_dst
     distance, queue = np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32)
     next_ptr, next_ports = np.empty(n_nodes + 1, np.int32), np.empty(len(port_dst), np.int32)
     fill = len(ports) > 0
-    current = -1
+    current = np.int32(-1)  # of the type of nodes elsewhere, so that `distances` is compiled once
     for flow in order:
         if dst[flow] != current:
             current = dst[flow]
