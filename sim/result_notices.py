@@ -32,7 +32,7 @@ def partial(result) -> str | None:
     summary = result.summary
     left = summary["flows"] - summary["flows_finished"]
     return (
-        f"Partial result ({result.status}): the run stopped after {show_time(result.end_s)} of the iteration with "
+        f"Partial result ({result.status}): the run stopped after {show_time(result.end_s)} with "
         f"{left:,} of {summary['flows']:,} flows unfinished and {show_bytes(summary['bytes_left'])} still to deliver."
     )
 

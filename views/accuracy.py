@@ -8,6 +8,7 @@ from views.figures.hops import hop_bars, parts_of
 from views.figures.sensitivity import sensitivity as cells
 from views.figures.style import CONFIG
 from views.parts import comparison, level_trials, metrics, modes, page, preview, sensitivity, trials
+from views.parts.job_names import of_time
 from views.parts.palette import MODES
 from views.parts.words import fine_share, plural, roughly, show_time, times
 
@@ -103,6 +104,7 @@ def bar(trial) -> None:
 def verdict(found) -> None:
     """Identical or not, in a sentence; then the figures."""
     packet, shown = found["packet"], []
+    whole = of_time(packet.scenario)
     if "wormhole" in found:
         apart = comparison.differences(found["wormhole"], packet)
         if not apart:
@@ -123,7 +125,7 @@ def verdict(found) -> None:
             error, name = comparison.errors_in_words(found[mode], packet), comparison.LABELS[mode]
             worst = f"Of flow completion times; worst flow {error['worst']}; root mean square of slowdowns, normalised: {error['round_trip']}"
             shown.append((f"{name}: mean error", error["mean"], worst))
-            shown.append((f"{name}: iteration", error["iteration"], "Iteration time against that of packet mode"))
+            shown.append((f"{name}: {whole.split()[0].lower()}", error["iteration"], f"{whole} against that of packet mode"))
     metrics.row("verdict", *shown, border=True)
     if "wormhole" in found and (gain or 0) < LITTLE:
         st.caption(
@@ -195,6 +197,8 @@ def levels(result) -> None:
     )
     shown = table.dropna(axis="columns", how="all")
     columns = {name: st.column_config.NumberColumn(name.replace("_", " "), format="percent") for name in PERCENT_COLUMNS if name in shown}
+    if "iteration_error" in columns:
+        columns["iteration_error"] = st.column_config.NumberColumn(of_time(result.scenario).replace("time", "error").lower(), format="percent")
     columns["speedup"] = st.column_config.NumberColumn("speed-up", format="%.2f ×")
     st.dataframe(shown, hide_index=True, width="stretch", height="content", column_config=columns)
 

@@ -8,6 +8,7 @@ from views.figures.completion import completion
 from views.figures.hops import hop_bars, parts_of
 from views.figures.style import CONFIG
 from views.parts import collective, downloads, draft, job_times, metrics, modes, page, session
+from views.parts.job_names import of_time, trains
 from views.parts.labels import labelled
 from views.parts.words import fine_share, plain, plural, roughly, show_bytes, show_count, show_time
 
@@ -108,9 +109,9 @@ def headline(result) -> None:
     rows = (
         (
             (
-                "Iteration time" if result.finished else "Simulated so far",
+                of_time(result.scenario) if result.finished else "Simulated so far",
                 show_time(job_times.iteration_s(result)),
-                "From the start until the last task is done and the last ACK is back",
+                f"From the start until {'the last task is done and ' * trains(result.scenario)}the last ACK is back",
             ),
             (
                 "Mean flow completion",
@@ -212,13 +213,13 @@ def distribution(result) -> None:
     st.subheader("How long flows took", anchor=False)
     measure = st.segmented_control(
         "Measure",
-        ("Completion time", "Slowdown"),
-        default="Completion time",
+        ("Time of each flow", "Slowdown"),
+        default="Time of each flow",
         required=True,
         key="measure",
         label_visibility="collapsed",
     )
-    column = "fct_s" if measure == "Completion time" else "slowdown"
+    column = "slowdown" if measure == "Slowdown" else "fct_s"
     st.plotly_chart(
         completion(result.flows, column),
         config=CONFIG,

@@ -9,7 +9,7 @@ from views.figures.style import CONFIG, time_unit
 from views.parts import metrics, page, ranks, records
 from views.parts import window as stretch
 from views.parts.fields import spell
-from views.parts.job_names import of_numbers
+from views.parts.job_names import of_numbers, trains
 from views.parts.words import plain, plural, show_bytes, show_count, show_rate, show_share, show_time
 
 CHOSEN_FLOW, WINDOW = "timeline flow", "timeline window"
@@ -35,7 +35,7 @@ def main() -> None:
     )
     st.caption(
         f"What the critical path, the chain of steps that decides the end, went into: {parts}. "
-        f"Only shortening these makes the {'run' if result.scenario.jobs else 'iteration'} shorter."
+        f"Only shortening these makes the {'iteration' if trains(result.scenario) and not result.scenario.jobs else 'run'} shorter."
     )
     explain_bubble(result, jobs)
     name_slow(result)

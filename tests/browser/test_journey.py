@@ -26,7 +26,7 @@ def test_first_result_in_two_clicks(address, browse):
     page = browse()
     page.goto(address)
     press(page, "Run")
-    page.get_by_text("Iteration time").wait_for(timeout=LONG_MS)
+    page.get_by_text("Completion time", exact=True).wait_for(timeout=LONG_MS)
     assert page.get_by_test_id("stMetricValue").count() == 12  # eight of the network, four of where the answer came from
     page.locator(".js-plotly-plot").first.wait_for()
 
@@ -165,7 +165,7 @@ def test_no_page_is_wider_than_its_window_or_shows_an_error(address, browse, wid
     page = browse(width)
     page.goto(address)
     press(page, "Run")
-    page.get_by_text("Iteration time").wait_for(timeout=LONG_MS)
+    page.get_by_text("Completion time", exact=True).wait_for(timeout=LONG_MS)
     for name in ("Import", "Timeline", "Network", "Partitions", "Conflict patterns", "Accuracy", "Validation", "Build", "Run"):
         menu = page.get_by_test_id("stExpandSidebarButton")
         if width < 700 and menu.count():

@@ -44,3 +44,10 @@ def test_a_partial_result_says_so_first():
 
 def test_one_chart_more_for_slowdown_and_none_that_is_empty():
     assert [heading for heading, _, _ in charts(result(scenario()))][:2] == ["How long flows took", "Slowdown"]
+
+
+@pytest.mark.parametrize(("made", "name"), [(scenario, "Completion time"), (training, "Iteration time")])
+def test_the_time_of_a_run_is_called_what_it_is(made, name):
+    page = html_report(result(made()))
+    assert page.count(f"<div>{name}<b>") == 1
+    assert ({"Completion time", "Iteration time"} - {name}).pop() + "<b>" not in page

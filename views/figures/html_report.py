@@ -17,6 +17,7 @@ from views.figures.hops import hop_bars, parts_of
 from views.figures.port import port
 from views.figures.shares import path_shares
 from views.parts import palette
+from views.parts.job_names import of_time
 from views.parts.words import fine_share, plural, show_bytes, show_count, show_time
 
 MOST_RANKS = 24  # rows of the timeline
@@ -76,12 +77,13 @@ def _key_figures(result) -> str:
 
 
 def _times(result) -> list[tuple[str, str]]:
-    """The mean iteration of each job; how far a run got that was stopped."""
+    """The mean iteration of each job, or when the last flow was done; how far a run got that was stopped."""
     jobs = result.summary["jobs"]
     if not result.finished or any(job["iteration_s"] is None for job in jobs):
         return [("Simulated so far", show_time(result.end_s))]
-    names = ["Iteration time"] + [f"Iteration of {job['name']}" for job in jobs[1:]]
-    return [(name, show_time(job["iteration_s"])) for name, job in zip(names, jobs, strict=True)] or [("Iteration time", show_time(result.end_s))]
+    own = of_time(result.scenario)
+    names = [own] + [f"Iteration of {job['name']}" for job in jobs[1:]]
+    return [(name, show_time(job["iteration_s"])) for name, job in zip(names, jobs, strict=True)] if jobs else [(own, show_time(result.end_s))]
 
 
 def _notices(result) -> Iterator[str]:
