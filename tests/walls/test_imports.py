@@ -42,7 +42,7 @@ LIBRARIES = {
 }
 ANYWHERE = {"numpy"}
 FIGURE_LIBRARIES = {"plotly", "numpy", "pandas"}
-PURE_PARTS = ("views.figures", "views.parts.palette", "views.parts.words")
+PURE_PARTS = ("views.figures", "views.parts.job_names", "views.parts.palette", "views.parts.words")
 
 
 def room(module):
