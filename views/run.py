@@ -7,7 +7,7 @@ from sim.result_summary import simulated_hops
 from views.figures.completion import completion
 from views.figures.hops import hop_bars, parts_of
 from views.figures.style import CONFIG
-from views.parts import collective, downloads, draft, job_times, metrics, modes, page, session
+from views.parts import collective, downloads, draft, earlier, job_times, metrics, modes, page, session
 from views.parts.job_names import of_time, trains
 from views.parts.labels import labelled
 from views.parts.words import fine_share, plain, plural, roughly, show_bytes, show_count, show_time
@@ -42,6 +42,7 @@ def main() -> None:
         if notice != partial(result):
             st.info(labelled(notice), icon=":material/lightbulb:")
     distribution(result)
+    earlier.show()
     downloads.show(result)
 
 

@@ -2,12 +2,13 @@
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 
 from sim import job as jobs
 from sim.scenario import Scenario
+from views.parts.history import History
 from views.parts.runs import Runs, going
 
 RESULTS_KEPT = 4  # finished results that any session may reuse, by scenario digest
@@ -20,6 +21,8 @@ class Desk:
     runs: Runs
     job: object | None = None
     result: object | None = None
+    history: History = field(default_factory=History)
+    remembered: bool = False  # whether the job began with what earlier runs had learnt
 
     def take(self, job) -> None:
         """Watch a job, and no other."""
@@ -79,8 +82,10 @@ def remembers() -> bool:
 
 def start_run(scenario: Scenario) -> None:
     """Run a scenario in its own thread; this session's run that is still going is cancelled."""
+    collect()
     job = jobs.Job(scenario, memo="user" if remembers() else None)
     desk().take(job)
+    desk().remembered = remembers()
     runs().put(job, desk())
     job.start()
 
@@ -107,6 +112,7 @@ def collect() -> None:
     if own.job is None or running() or own.result is own.job.result or own.job.result is None:
         return
     own.result = own.job.result
+    own.history.add(own.result, own.remembered)
     if own.result.finished:
         shelf().put(own.result)
         runs().forget(own.job)

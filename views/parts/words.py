@@ -7,7 +7,7 @@ from sim.units import show_bytes, show_rate
 
 __all__ = [
     "file_stem", "fine_share", "off", "plain", "plural", "roughly", "roughly_count",
-    "show_bytes", "show_count", "show_rate", "show_share", "show_time", "times", "told",
+    "show_bytes", "show_count", "show_rate", "show_share", "show_time", "signed", "times", "told",
 ]  # fmt: skip
 EXACT_BELOW = 10_000_000  # longer counts do not fit a tile, and nobody reads their last digits
 
@@ -48,6 +48,14 @@ def off(share: float) -> str:
     if share < 5e-15:  # the rounding of a quotient
         return "0 %"
     return "under 0.001 %" if share < 1e-5 else f"{float(f'{100 * share:.2g}'):g} %"
+
+
+def signed(share: float) -> str:
+    """A relative difference with its sign: "+12 %", "−0.52 %", "equal"."""
+    if share == 0:
+        return "equal"
+    sign = "−" if share < 0 else "+"
+    return f"under {sign}0.001 %" if abs(share) < 1e-5 else f"{sign}{float(f'{100 * abs(share):.3g}'):g} %"
 
 
 def times(ratio: float) -> str:
