@@ -6,7 +6,7 @@ import pytest
 from sim.preset import list_presets, load_preset
 from sim.topology.build import build_network
 from views.figures.geometry import ends, positions
-from views.figures.topology import drawing_height, topology
+from views.figures.topology import drawing_height, labels, topology
 
 
 def points(trace):
@@ -52,3 +52,15 @@ def test_a_thousand_gpus_are_drawn_with_few_traces():
     cluster = load_preset("gpt-7b-64").replace_all({"cluster.gpus": 1024, "parallelism.dp": None}).cluster
     figure = topology(build_network(cluster))
     assert len(figure.data) < 12 and len(figure.layout.annotations) <= 40
+
+
+def test_labels_give_way_where_they_would_overlap_on_a_phone():
+    spines = [f"spine{index}" for index in range(16)]
+    assert labels(spines[:8], 42) == spines[:8]
+    assert labels(spines, 21) == [f"S{index}" for index in range(16)]
+    assert labels(spines, 11) == [f"S{index}" if index % 2 == 0 else "" for index in range(16)]
+    assert labels(["8", "9"], 200) == ["8", "9"]
+
+
+def test_names_that_would_be_alike_if_cut_are_thinned_out_instead():
+    assert labels(["a1", "b1", "atlas1", "bronze1"], 24) == ["a1", "", "atlas1", ""]

@@ -1,5 +1,8 @@
 """The network drawn: switches by tier, GPUs below, links between, faults marked."""
 
+import math
+from string import ascii_letters
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -8,6 +11,7 @@ from views.parts import palette
 from views.parts.words import plural, show_rate, show_time
 
 LABELLED_SWITCHES, LABELLED_IN_ROW = 40, 16
+NARROW_PX, LETTER_PX, GAP_PX = 340, 5.8, 3  # the drawing on a phone, a letter of a label, and what is left free between two labels
 SYMBOLS = {-1: "diamond", 0: "circle", 1: "square", 2: "square", 3: "square"}
 WORDS = {
     -1: ("NVSwitch", "NVSwitches"),
@@ -123,17 +127,33 @@ def add_nodes(figure: go.Figure, network) -> None:
 
 def _label(figure: go.Figure, network, xy: np.ndarray, nodes: np.ndarray) -> None:
     """Names above switches, on a ground that keeps them readable over links."""
-    for node in nodes:
+    row = nodes[np.argsort(xy[nodes, 0], kind="stable")]
+    apart = np.diff(np.unique(xy[row, 0]))
+    texts = labels([network.node_name[node] for node in row], NARROW_PX * apart.min() if len(apart) else NARROW_PX)
+    for node, text in zip(row.tolist(), texts, strict=True):
+        if not text:
+            continue
         figure.add_annotation(
             x=xy[node, 0],
             y=xy[node, 1],
-            text=network.node_name[node],
+            text=text,
             showarrow=False,
             yshift=17,
             font=dict(size=10, color=palette.TEXT),
             bgcolor="rgba(255,255,255,0.82)",
             borderpad=0,
         )
+
+
+def labels(names: list[str], room_px: float) -> list[str]:
+    """What is written above each switch of a row, so that nothing overlaps: names, else like S12, else such for some and "" for the others."""
+    short = [f"{name[0].upper()}{name.lstrip(ascii_letters)}" if name[0].isalpha() else name for name in names]
+    for texts in [names] + [short] * (len(set(short)) == len(names)):
+        widest_px = max(map(len, texts)) * LETTER_PX + GAP_PX
+        if widest_px <= room_px:
+            return list(texts)
+    every = math.ceil(widest_px / room_px)
+    return [text if index % every == 0 else "" for index, text in enumerate(texts)]
 
 
 def _size(tier: int, count: int) -> float:
