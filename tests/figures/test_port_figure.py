@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests import fabricate
-from views.figures.port import active_flows, ecn_thresholds, port
+from views.figures.port import active_flows, ecn_thresholds, port, quiet
 from views.parts import palette
 
 
@@ -66,3 +66,27 @@ def test_traffic_of_others_has_a_curve_of_its_own():
 def test_the_chosen_moment_is_marked(incast):
     lines = [shape for shape in port(incast, 1, at_s=50e-6).layout.shapes if shape.line.dash == "dot"]
     assert len(lines) == 4 and {round(line.x0) for line in lines} == {50}
+
+
+def test_what_a_port_never_had_is_a_line_and_no_empty_chart(incast):
+    assert quiet(incast, 1) is None
+    assert quiet(incast, 0) == "No packet ever waited at this port, and none was marked."
+    figure = port(incast, 0)
+    assert [figure.layout[name].title.text for name in ("yaxis", "yaxis2", "xaxis2")] == ["utilisation (%)", "flows", "time (µs)"]
+    assert "yaxis3" not in figure.layout and figure.layout.height < port(incast, 1).layout.height
+    assert {"deepest queue", "ECN marks"}.isdisjoint(trace.name for trace in figure.data)
+
+
+def test_a_queue_without_marks_keeps_its_chart():
+    result = fabricate.result(fabricate.scenario())
+    result.raw.series_marks[:] = 0
+    assert quiet(result, 1) == "No packet was marked at this port."
+    titles = [axis.title.text for axis in port(result, 1).select_yaxes()]
+    assert titles == ["utilisation (%)", "queue (MB)", "flows"]
+
+
+def test_mode_flow_says_that_it_knows_no_queues():
+    result = fabricate.result(fabricate.scenario())
+    result.raw.mode = "flow"
+    result.raw.series_marks[:] = result.raw.series_max_queue_bytes[:] = 0
+    assert quiet(result, 1).startswith("Mode flow")

@@ -14,7 +14,7 @@ from views.figures.completion import completion
 from views.figures.gantt import gantt
 from views.figures.heat import heat
 from views.figures.hops import hop_bars, parts_of
-from views.figures.port import port
+from views.figures.port import port, quiet
 from views.figures.shares import path_shares
 from views.parts import palette
 from views.parts.job_names import of_time
@@ -108,7 +108,8 @@ def charts(result) -> Iterator[tuple[str, str, go.Figure]]:
         edges = result.series.edges_s
         yield "Network at its busiest", f"Links by load between {show_time(edges[bin])} and {show_time(edges[bin + 1])}.", heat(result, bin)
         deepest = int(np.argmax(result.raw.port_max_queue_bytes))
-        yield f"Deepest queue: {result.network.port_name(deepest)}", "Load, queue, marks and pauses of the port with the deepest queue.", port(result, deepest)
+        told = " ".join(filter(None, ("Load, queue, marks and pauses of the port with the deepest queue.", quiet(result, deepest))))
+        yield f"Deepest queue: {result.network.port_name(deepest)}", told, port(result, deepest)
     if result.summary["mode"] == "wormhole" and result.summary["packet_hops"]["total"]:
         parts = parts_of(result.summary["packet_hops"])
         told = ", ".join(f"{fine_share(value / max(1, sum(parts.values())))} {name}" for name, value in parts.items())

@@ -8,16 +8,18 @@ from views.figures import style
 from views.parts import palette
 
 HEIGHT = 620
+UTILISATION, QUEUE, MARKS, FLOWS = "utilisation", "queue", "marks", "flows"
+SHARES = {UTILISATION: 0.24, QUEUE: 0.34, MARKS: 0.2, FLOWS: 0.22}  # of the height, where all four are drawn
 
 
 def port(result, port_id: int, at_s: float | None = None) -> go.Figure:
-    """Four charts on one time axis; `at_s` is marked by a vertical line."""
+    """Up to four charts on one time axis; `at_s` is marked by a vertical line. What never happened has no chart: see `quiet`."""
     series = result.series
     if not series.n_bins:
         return style.empty("the run ended before anything was recorded")
-    figure = make_subplots(
-        rows=4, cols=1, shared_xaxes=True, vertical_spacing=0.05, row_heights=[0.24, 0.34, 0.2, 0.22]
-    )
+    drawn = {UTILISATION, FLOWS, *seen(result, port_id)}
+    rows = {name: index for index, name in enumerate((name for name in SHARES if name in drawn), start=1)}
+    figure = make_subplots(rows=len(rows), cols=1, shared_xaxes=True, vertical_spacing=0.05, row_heights=[SHARES[name] for name in rows])
     scale, unit = style.time_unit(series.end_s)
     edges = series.edges_s / scale
     _steps(
@@ -27,33 +29,49 @@ def port(result, port_id: int, at_s: float | None = None) -> go.Figure:
         "utilisation",
         palette.UTILISATION,
         palette.UTILISATION_FILL,
-        1,
+        rows[UTILISATION],
         "%{y:.0f} %",
     )
-    queue_unit = _queue(figure, result, port_id, edges)
+    queue_unit = _queue(figure, result, port_id, edges, rows[QUEUE]) if QUEUE in rows else ""
     middles, widths = series.middles_s / scale, series.widths_s / scale
-    figure.add_trace(
-        _bars(middles, series.ecn_marks[port_id], widths, "ECN marks", palette.MARKS, "%{y:,} marks"), row=3, col=1
-    )
+    if MARKS in rows:
+        figure.add_trace(_bars(middles, series.ecn_marks[port_id], widths, "ECN marks", palette.MARKS, "%{y:,} marks"), row=rows[MARKS], col=1)
     paused = 100 * np.divide(
         series.paused_s[port_id], series.widths_s, out=np.zeros(series.n_bins), where=series.widths_s > 0
     )
     flows = result.flows.iloc[result.flows_through(port_id)]
-    _steps(figure, edges, active_flows(result, flows), "active flows", palette.ACTIVE_FLOWS, None, 4, "%{y} flows")
+    _steps(figure, edges, active_flows(result, flows), "active flows", palette.ACTIVE_FLOWS, None, rows[FLOWS], "%{y} flows")
     others = flows[flows["job"] < 0]
     if len(others):
         colour = palette.kind_colour("background")
-        _steps(figure, edges, active_flows(result, others), "of them background", colour, palette.BACKGROUND_FILL, 4, "%{y} of background")
-    style.apply(figure, HEIGHT)
-    _shade_pauses(figure, edges, paused)
-    for row, title in enumerate(("utilisation (%)", f"queue ({queue_unit})", "ECN marks<br>per bin", "flows"), start=1):
-        figure.update_yaxes(title_text=title, rangemode="tozero", row=row, col=1)
+        _steps(figure, edges, active_flows(result, others), "of them background", colour, palette.BACKGROUND_FILL, rows[FLOWS], "%{y} of background")
+    style.apply(figure, round(HEIGHT * (0.1 + 0.9 * sum(SHARES[name] for name in rows))))
+    _shade_pauses(figure, edges, paused, rows.get(QUEUE, rows[UTILISATION]))
+    titles = {UTILISATION: "utilisation (%)", QUEUE: f"queue ({queue_unit})", MARKS: "ECN marks<br>per bin", FLOWS: "flows"}
+    for name, row in rows.items():
+        figure.update_yaxes(title_text=titles[name], rangemode="tozero", row=row, col=1)
     figure.update_yaxes(range=[0, 105], row=1, col=1)
-    figure.update_xaxes(title_text=f"time ({unit})", row=4, col=1)
+    figure.update_xaxes(title_text=f"time ({unit})", row=len(rows), col=1)
     if at_s is not None:
         figure.add_vline(x=at_s / scale, line=dict(color=palette.TEXT, width=1, dash="dot"))
     figure.update_layout(hovermode="x unified", uirevision=f"port {port_id}", bargap=0)
     return figure
+
+
+def seen(result, port_id: int) -> list[str]:
+    """Of queue and marks those that a port ever had."""
+    series = result.series
+    return [name for name, values in ((QUEUE, series.max_queue_bytes), (MARKS, series.ecn_marks)) if values[port_id].any()]
+
+
+def quiet(result, port_id: int) -> str | None:
+    """The line in place of the charts of what a port never had; None if it had a queue and marks."""
+    if result.summary["mode"] == "flow":
+        return "Mode flow shares out rates: it knows no queues and no marks."
+    had = seen(result, port_id)
+    if QUEUE in had:
+        return None if MARKS in had else "No packet was marked at this port."
+    return "No packet ever waited at this port" + ("." if MARKS in had else ", and none was marked.")
 
 
 def _steps(figure, edges, values, name, colour, fill, row, hover) -> None:
@@ -80,18 +98,18 @@ def _bars(middles, values, widths, name, colour, hover) -> go.Bar:
     )
 
 
-def _queue(figure, result, port_id: int, edges) -> str:
+def _queue(figure, result, port_id: int, edges, row: int) -> str:
     """The deepest queue per bin and the ECN thresholds; returns the unit used."""
     queue = result.series.max_queue_bytes[port_id]
     thresholds = ecn_thresholds(result, port_id)
     largest = max([queue.max(), *(value for value in thresholds.values() if value <= 4 * max(queue.max(), 1))])
     scale, unit = style.byte_unit(largest)
-    _steps(figure, edges, queue / scale, "deepest queue", palette.QUEUE, palette.QUEUE_FILL, 2, "%{y:.3g} " + unit)
+    _steps(figure, edges, queue / scale, "deepest queue", palette.QUEUE, palette.QUEUE_FILL, row, "%{y:.3g} " + unit)
     for side, (name, value) in zip(("left", "right"), thresholds.items(), strict=False):
         if value <= largest:
             figure.add_hline(
                 y=value / scale,
-                row=2,
+                row=row,
                 col=1,
                 line=dict(color=palette.THRESHOLD, width=1, dash="dash"),
                 annotation=dict(text=name, font=dict(size=10, color=palette.TEXT), bgcolor="rgba(255,255,255,0.6)"),
@@ -106,13 +124,13 @@ def ecn_thresholds(result, port_id: int) -> dict[str, int]:
     return {"marking begins (kmin)": kmin, "all marked (kmax)": kmax} if kmax else {}
 
 
-def _shade_pauses(figure: go.Figure, edges, paused_percent) -> None:
-    """A band over the queue for every stretch of bins in which PFC stopped the port."""
+def _shade_pauses(figure: go.Figure, edges, paused_percent, row: int) -> None:
+    """A band over the queue (over the utilisation, where no packet waited) for every stretch of bins in which PFC stopped the port."""
     stopped = np.concatenate([[False], paused_percent > 0, [False]])
     turns = np.flatnonzero(stopped[1:] != stopped[:-1])
     for first, last in turns.reshape(-1, 2):
         figure.add_vrect(
-            x0=edges[first], x1=edges[last], row=2, col=1, fillcolor=palette.PAUSED, opacity=0.18, line_width=0
+            x0=edges[first], x1=edges[last], row=row, col=1, fillcolor=palette.PAUSED, opacity=0.18, line_width=0
         )
     if len(turns):
         figure.add_trace(
@@ -123,7 +141,7 @@ def _shade_pauses(figure: go.Figure, edges, paused_percent) -> None:
                 name="paused by PFC",
                 marker=dict(color=palette.PAUSED, symbol="square", opacity=0.4),
             ),
-            row=2,
+            row=row,
             col=1,
         )
 
