@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sim.result_pauses import explain_pauses
 from sim.units import show_bytes, show_time
 
 NAMES = {"dcqcn": "DCQCN", "hpcc": "HPCC", "timely": "TIMELY", "dctcp": "DCTCP", "swift": "Swift", "none": "none"}
@@ -21,6 +22,7 @@ def notices(result) -> list[str]:
         _local_only(result),
         *_uneven_tiers(result),
         _losses(result),
+        explain_pauses(result),
     ]
     return [notice for notice in found if notice]
 
