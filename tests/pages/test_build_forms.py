@@ -2,9 +2,10 @@
 
 import pytest
 
+from sim.preset import load_preset, to_link
 from sim.scenario import Scenario
 from sim.scenario_base import models_in
-from tests.pages.app_under_test import linked, press, widget
+from tests.pages.app_under_test import linked, opened, press, widget
 from views.parts import keys
 
 ELSEWHERE = {  # set by other means, or not by hand at all
@@ -73,6 +74,22 @@ def test_virtual_stages_make_the_schedule_interleaved_and_the_default_says_so(ap
     assert not app.error and linked(app).parallelism.schedule == "interleaved"
     assert widget(app.selectbox, "Schedule").options[0] == "interleaved 1F1B (default)"
     assert any("(p − 1)/(v m) = 1/(3 · 2) = **17 %**" in caption.value for caption in app.caption)
+
+
+def test_a_default_is_offered_once_whatever_is_chosen(app):
+    open_section(app, "all-reduce-64", "Workload")
+    assert [one for one in widget(app.selectbox, "Algorithm").options if one.startswith("ring")] == ["ring (default)"]
+    widget(app.selectbox, "Algorithm").select("double-binary-tree").run()
+    offered = widget(app.selectbox, "Algorithm").options
+    assert offered[0] == "ring (default)" and "ring" not in offered and "double-binary-tree" in offered
+    widget(app.selectbox, "Algorithm").select(None).run()
+    assert "algorithm" not in linked(app).given()["traffic"] and linked(app).traffic.algorithm == "ring"
+
+
+def test_a_default_that_was_written_out_is_shown_as_the_default():
+    app = opened(to_link(load_preset("all-reduce-64").replace("traffic.algorithm", "ring")))
+    app.segmented_control(key="section").set_value("Workload").run()
+    assert widget(app.selectbox, "Algorithm").value is None and linked(app).given()["traffic"]["algorithm"] == "ring"
 
 
 def test_switches_are_written_as_they_stand(app):

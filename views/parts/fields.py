@@ -1,10 +1,12 @@
 """The keys of a scenario as widgets: a select box, a switch, a number or a line of text, with its default and what it means."""
 
+import copy
 from types import NoneType, UnionType
 from typing import Literal, NamedTuple, Union, get_args, get_origin
 
 import streamlit as st
 
+from sim.errors import ScenarioError
 from sim.scenario import Scenario
 from sim.scenario_base import models_in
 from sim.scenario_collective import ALGORITHMS, COLLECTIVES
@@ -56,7 +58,7 @@ def widget(field: Field, resolved, prefix: str = "") -> None:
     standing = _standing(field, resolved, kind)
     common = dict(label=field.label, key=key, help=_help(kind), on_change=_store, args=(path, key, kind.type))
     if kind.choices:
-        _select(field, kind, value, standing, common)
+        _select(field, kind, value, standing if value is None or not kind.optional else _left_out(path), common)
     elif kind.type is bool:
         st.session_state[key] = bool(kind.info.default if value is None else value)
         st.toggle(**common)
@@ -69,7 +71,10 @@ def widget(field: Field, resolved, prefix: str = "") -> None:
 
 
 def _select(field: Field, kind: Kind, value, standing, common: dict) -> None:
-    options = [None] * kind.optional + list(kind.choices)
+    """`standing`: what the key is when it is left out; that choice is offered once, as the default."""
+    options = [None] * kind.optional + [choice for choice in kind.choices if not (kind.optional and choice == standing)]
+    if kind.optional and value is not None and value == standing:
+        value = None
     if value is not None and value not in options:
         options.insert(0, value)
     fallback = None if kind.optional else standing if standing in kind.choices else None
@@ -116,6 +121,23 @@ def _standing(field: Field, resolved, kind: Kind):
         p = resolved.parallelism
         return p.dp * p.micro_batch * p.micro_batches
     return kind.info.default if part is None and not kind.info.is_required() else part
+
+
+def _left_out(path: str):
+    """The value that a given key would have if it were left out; None if the rest is no legal scenario."""
+    *steps, name = path.split(".")
+    data = copy.deepcopy(draft.data())
+    part = data
+    for step in steps:
+        part = part[int(step)] if isinstance(part, list) else part[step]
+    part.pop(name, None)
+    try:
+        value = Scenario.from_data(data)
+    except ScenarioError:
+        return None
+    for step in path.split("."):
+        value = value[int(step)] if isinstance(value, tuple) else getattr(value, step, None)
+    return value
 
 
 def _store(path: str, widget_key: str, kind: type) -> None:
