@@ -7,7 +7,7 @@ from sim.catalogue.gpus import GPUS
 from sim.errors import ScenarioError
 from sim.scenario_cluster import Cluster
 from sim.scenario_training import Model, Parallelism
-from sim.scenario_training_rules import divisors
+from sim.scenario_training_rules import divisors, nearest
 
 STRATEGIES_OFFERED = 3
 SMALLER_TRIED = 100  # values of dp below the wanted one, where no strategy fits all GPUs
@@ -176,12 +176,12 @@ def _check_experts(model: Model, wanted: Parallelism, dp: int) -> None:
     ep = wanted.ep
     if ep > 1 and not model.experts:
         raise ScenarioError(f"parallelism.ep = {ep}: model has no experts; use ep = 1, or give model.experts")
-    near = min(divisors(math.gcd(model.experts, dp)), key=lambda n: abs(n - ep)) if model.experts else 1
+    near = nearest(divisors(math.gcd(model.experts, dp)), ep) if model.experts else "the nearest is 1"
     if model.experts % ep:
-        raise ScenarioError(f"parallelism.ep = {ep}: must divide model.experts = {model.experts}; the nearest is {near}")
+        raise ScenarioError(f"parallelism.ep = {ep}: must divide model.experts = {model.experts}; {near}")
     if dp % ep:
         raise ScenarioError(
-            f"parallelism.ep = {ep}: must divide parallelism.dp = {dp}, for experts are spread over data-parallel ranks; the nearest is {near}"
+            f"parallelism.ep = {ep}: must divide parallelism.dp = {dp}, for experts are spread over data-parallel ranks; {near}"
         )
 
 

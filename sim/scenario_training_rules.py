@@ -16,8 +16,11 @@ def divisors(number: int) -> list[int]:
     return low + [number // n for n in reversed(low) if n * n != number]
 
 
-def _nearest(number: int, wanted: int) -> int:
-    return min(divisors(number), key=lambda n: abs(n - wanted))
+def nearest(numbers: list[int], wanted: int) -> str:
+    """Of numbers in rising order the one nearest to a wanted one, or both that are equally near: "the nearest are 2 and 4"."""
+    off = min(abs(n - wanted) for n in numbers)
+    found = [str(n) for n in numbers if abs(n - wanted) == off]
+    return f"the nearest {'are' if len(found) > 1 else 'is'} {' and '.join(found)}"
 
 
 def filled_model(model: Model) -> dict:
@@ -48,11 +51,11 @@ def filled_model(model: Model) -> dict:
         shape["kv_heads"] = heads
     if model.head_dim is None and (shape["head_dim"] is None or model.heads is not None or model.hidden is not None):
         if hidden % heads:
-            raise ScenarioError(f"model.heads = {heads}: must divide model.hidden = {hidden}; the nearest is {_nearest(hidden, heads)}")
+            raise ScenarioError(f"model.heads = {heads}: must divide model.hidden = {hidden}; {nearest(divisors(hidden), heads)}")
         shape["head_dim"] = hidden // heads
     if heads % shape["kv_heads"]:
-        near = _nearest(heads, shape["kv_heads"])
-        raise ScenarioError(f"model.kv_heads = {shape['kv_heads']}: must divide model.heads = {heads}; the nearest is {near}")
+        near = nearest(divisors(heads), shape["kv_heads"])
+        raise ScenarioError(f"model.kv_heads = {shape['kv_heads']}: must divide model.heads = {heads}; {near}")
     shape.update(_experts(model, shape))
     return shape
 

@@ -84,7 +84,9 @@ def test_the_nearest_expert_parallelism_divides_experts_and_replicas():
     base = {**BASE, "model": MIXTURE}
     assert "ep = 5: must divide model.experts = 12; the nearest is 4" in refusal(base, ep=5)
     assert "ep = 6: must divide parallelism.dp = 8, for experts are spread over data-parallel ranks; the nearest is 4" in refusal(base, ep=6)
-    Scenario.from_data(changed(base, ep=4))
+    assert "ep = 3: must divide parallelism.dp = 8, for experts are spread over data-parallel ranks; the nearest are 2 and 4" in refusal(base, ep=3)
+    for legal in (2, 4):
+        Scenario.from_data(changed(base, ep=legal))
 
 
 def test_what_the_gpu_cannot_do():
