@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterable
 
+CLOSE = 0.55  # likeness (difflib, 0 to 1) from which a word may be a misspelling of another
+
 
 class LabError(Exception):
     """Anything the user can mend: what is wrong, the value, the rule, the nearest thing that works."""
@@ -20,12 +22,21 @@ class RunError(LabError):
     """A simulation that cannot go on."""
 
 
+def nearest_words(word: object, choices: Iterable[object]) -> str:
+    """For long lists: the closest of `choices` to `word`, or three where none is close: "did you mean 'x'?", "the nearest are 'x', 'y', 'z'"."""
+    folded = {str(choice).lower(): str(choice) for choice in choices}
+    close = difflib.get_close_matches(str(word).lower(), folded, n=1, cutoff=CLOSE)
+    if close:
+        return f"did you mean {folded[close[0]]!r}?"
+    return "the nearest are " + ", ".join(repr(folded[name]) for name in difflib.get_close_matches(str(word).lower(), folded, n=3, cutoff=0.0))
+
+
 def did_you_mean(word: object, choices: Iterable[object]) -> str:
     """The closest of `choices` to `word`, then all of them: "did you mean 'x'? known: a, b, c"."""
     names = [str(choice) for choice in choices]
     if not names:
         return "none are known"
     folded = {name.lower(): name for name in names}
-    close = difflib.get_close_matches(str(word).lower(), folded, n=1, cutoff=0.55)
+    close = difflib.get_close_matches(str(word).lower(), folded, n=1, cutoff=CLOSE)
     known = "known: " + ", ".join(names)
     return f"did you mean {folded[close[0]]!r}? {known}" if close else known

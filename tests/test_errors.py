@@ -1,6 +1,6 @@
 """Errors: one family, and the nearest known word."""
 
-from sim.errors import FormatError, LabError, RunError, ScenarioError, did_you_mean
+from sim.errors import FormatError, LabError, RunError, ScenarioError, did_you_mean, nearest_words
 
 
 def test_one_family():
@@ -14,3 +14,10 @@ def test_the_nearest_word_comes_first():
 
 def test_a_word_unlike_all_gets_the_list():
     assert did_you_mean("zzz", ["a1", "b2"]) == "known: a1, b2"
+
+
+def test_of_a_long_list_only_the_nearest_are_named():
+    keys = ["RATE_AI", "RATE_HAI", "MIN_RATE", "U_TARGET", "GLOBAL_T"]
+    assert nearest_words("rate_a", keys) == "did you mean 'RATE_AI'?"
+    told = nearest_words("zzzz_t", keys)
+    assert told.startswith("the nearest are ") and told.count("'") == 6

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sim.errors import FormatError, did_you_mean
+from sim.errors import FormatError, nearest_words
 from sim.units import parse_rate_bps
 
 CONTROLLERS = {1: "dcqcn", 3: "hpcc", 7: "timely", 8: "dctcp"}
@@ -117,6 +117,7 @@ KEYS: dict[str, tuple[str, Callable[[list[str]], object]]] = {
     "FAST_REACT": ("fast_react", _flag),
     "ACK_HIGH_PRIO": ("ack_high_priority", _flag),
 }
+KNOWN = (*KEYS, *OUTPUT_ONLY)
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ def read_config(text: str, file: str = "config") -> HpccConfig:
         if key.startswith("#") or key in OUTPUT_ONLY:
             continue
         if key not in KEYS:
-            raise FormatError(f"{file}:{line}: {key!r} is not a key of the HPCC simulator: {did_you_mean(key, KEYS)}")
+            raise FormatError(f"{file}:{line}: {key!r} is not one of the {len(KNOWN)} keys of the HPCC simulator: {nearest_words(key, KNOWN)}")
         if key in seen:
             said.append(f"{key} stands in lines {seen[key]} and {line} of {file}: the last counts")
         seen[key] = line

@@ -49,7 +49,8 @@ def test_a_key_twice_is_said():
     [
         ("CC_MODE 10\n", ["c.txt:1: CC_MODE '10'", "HPCC-PINT", "nearest is 3"]),
         ("CC_MODE 2\n", ["CC_MODE '2': must be one of 1 (dcqcn), 3 (hpcc)"]),
-        ("CC_MOD 1\n", ["c.txt:1: 'CC_MOD' is not a key", "did you mean 'CC_MODE'?"]),
+        ("CC_MOD 1\n", ["c.txt:1: 'CC_MOD' is not one of the 50 keys of the HPCC simulator: did you mean 'CC_MODE'?"]),
+        ("XYZ 1\n", ["is not one of the 50 keys of the HPCC simulator: the nearest are '"]),
         ("CC_MODE 1\nRATE_AI 50\n", ["c.txt:2: RATE_AI '50'", "did you mean 50Mb/s?"]),
         ("RATE_AI\n", ["c.txt:1: RATE_AI ''", "like 50Mb/s"]),
         ("PACKET_PAYLOAD_SIZE 0\n", ["must be one whole number from 1 to 65536; the nearest is 1"]),
