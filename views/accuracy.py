@@ -189,7 +189,10 @@ def levels(result) -> None:
     if not len(table):
         return
     st.subheader("Levels, by controller", anchor=False)
-    st.plotly_chart(compare.levels(table), config=CONFIG, key="levels", alt="Mean error and speed-up of each level and controller")
+    if (table["mean_error"] > 0).any():
+        st.plotly_chart(compare.levels(table), config=CONFIG, key="levels", alt="Mean error and speed-up of each level and controller")
+    else:
+        st.caption("Every completion time is that of packet mode, at every level and with every controller.")
     st.caption(
         f"The same traffic under each controller, at the levels that there are ({', '.join(modes.choices('level'))}): "
         "how far completion times are off, and how many times faster than packet mode that is. Level paper is the published method. Level bounded "
@@ -200,7 +203,7 @@ def levels(result) -> None:
     if "iteration_error" in columns:
         columns["iteration_error"] = st.column_config.NumberColumn(of_time(result.scenario).replace("time", "error").lower(), format="percent")
     columns["speedup"] = st.column_config.NumberColumn("speed-up", format="%.2f ×")
-    st.dataframe(shown, hide_index=True, width="stretch", height="content", column_config=columns)
+    st.dataframe(shown, hide_index=True, width="stretch", height="content", column_config=columns, placeholder="–")
 
 
 def steadiness(result) -> None:

@@ -160,7 +160,7 @@ def detail(result, port_id: int, at_s: float) -> None:
     st.caption(" ".join(filter(None, told)))
     with st.expander(f"{plural(len(flows), 'flow')} through this port", icon=":material/list:"):
         names = of_numbers(result.scenario)
-        st.dataframe(flows.head(MOST_FLOWS).assign(job=flows["job"].map(names)), hide_index=True, width="stretch")
+        st.dataframe(flows.head(MOST_FLOWS).assign(job=flows["job"].map(names)), hide_index=True, width="stretch", placeholder="–")
         if len(flows) > MOST_FLOWS:
             st.caption(f"The first {show_count(MOST_FLOWS)} by start; all are in the download of the Run page.")
 

@@ -119,7 +119,7 @@ def at_the_moment(result, ways) -> None:
     )
     flows = result.flows.iloc[own.flows]
     with st.expander(f"{plural(len(flows), 'flow')} of this partition, {show_bytes(flows['bytes'].sum())}", icon=":material/list:"):
-        st.dataframe(flows.head(MOST_FLOWS), hide_index=True, width="stretch")
+        st.dataframe(flows.head(MOST_FLOWS), hide_index=True, width="stretch", placeholder="–")
 
 
 def choose_moment(result) -> float:

@@ -142,7 +142,7 @@ def tables(result, pattern_id: int) -> None:
     )
     table = TABLES[which](result, pattern_id)
     if len(table):
-        st.dataframe(table, hide_index=True, width="stretch", height=min(TABLE_PX, ROW_PX * (len(table) + 1) + 3))
+        st.dataframe(table, hide_index=True, width="stretch", placeholder="–", height=min(TABLE_PX, ROW_PX * (len(table) + 1) + 3))
         st.caption("Flows are numbered in order of start, ports by first use: a pattern stands for every set of flows and ports that looks like it.")
     else:
         st.caption("A lone flow: it shares no port with another.")

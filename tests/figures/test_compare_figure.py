@@ -61,4 +61,11 @@ def test_each_controller_has_a_bar_for_each_level():
     assert [trace.name for trace in figure.data] == ["level exact", "level bounded"]
     assert list(figure.data[0].y) == ["DCQCN", "HPCC"] and list(figure.data[1].x) == [1.0]
     assert figure.data[1].text[0] == "1 %, speed-up 400 ×"
+    assert figure.layout.xaxis.range[1] == 1.7
     assert figure.data[0].marker.color == palette.LEVELS["exact"]
+
+
+def test_the_axis_of_levels_is_no_wider_than_their_errors_need():
+    columns = ["controller", "level", "mean_error", "speedup"]
+    assert levels(pd.DataFrame([("DCQCN", "bounded", 2e-5, 9.0)], columns=columns)).layout.xaxis.range[1] == pytest.approx(0.0034)
+    assert levels(pd.DataFrame([("DCQCN", "exact", 0.0, 9.0)], columns=columns)).layout.xaxis.range[1] == 1

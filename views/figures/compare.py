@@ -10,6 +10,7 @@ from views.parts.words import off, show_time, times
 
 POINTS = 3000  # of a scatter; the extremes of the error are always kept
 SPREAD, PAD = 30, 0.06  # from this ratio on axes are logarithmic; room around the marks on others
+TEXT_ROOM = 1.7  # of the longest bar: what stands beside it needs some, on a phone too
 PAIR_PX = 360  # height of charts that stand side by side
 SYMBOLS = {"wormhole": "circle-open", "flow": "x-thin", "packet": "circle"}
 LABELS = {"wormhole": "wormhole", "flow": "flow level", "packet": "packet"}
@@ -126,6 +127,7 @@ def levels(table) -> go.Figure:
         )  # fmt: skip
     style.apply(figure, 110 + 26 * len(table), x_title="mean error of completion times (%)")
     figure.update_layout(barmode="group", bargap=0.25, legend_traceorder="normal")
-    figure.update_xaxes(range=[0, 1.35 * max(0.5, 100 * table["mean_error"].max())])
+    largest = 100 * table["mean_error"].max()
+    figure.update_xaxes(range=[0, TEXT_ROOM * largest if largest > 0 else 1])
     figure.update_yaxes(categoryorder="array", categoryarray=controllers, autorange="reversed", showgrid=False)
     return figure

@@ -23,7 +23,7 @@ def show() -> None:
     unfinished = " Hatched: a run that was stopped." * any(not run.finished for run in runs)
     st.caption(f"Iteration or completion times, newest run on top, and how far the others are from it.{unfinished}")
     columns, config = table(runs)
-    st.dataframe(columns, hide_index=True, width="stretch", column_config=config)
+    st.dataframe(columns, hide_index=True, width="stretch", column_config=config, placeholder="–")
     st.caption(
         "Changed: keys with another value than in the run before, old → new. CPU time is that of simulating, without compiling and building. "
         f"The last {history.MOST_RUNS} runs are kept while this tab is open."
