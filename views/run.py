@@ -200,6 +200,11 @@ def origin(result) -> None:
     st.plotly_chart(hop_bars({"run": parts}, alone=True), config=CONFIG, key="hops", alt="Packet-hops simulated, replayed and skipped, as shares")
     told = "All three give the same bits as packet mode." if exact else f"Level {summary['level']}: not the same bits as packet mode, see Accuracy."
     st.caption(f"All packet-hops of the run by how they came about: the less is simulated, the shorter the wait. {told}")
+    if session.was_kept(result) and memo["patterns"]:
+        st.caption(
+            f":material/bookmark: Remembered for later runs: {plural(memo['patterns'], 'state')} of partitions and what becomes of them, "
+            f"{show_bytes(memo['bytes'])}. A run that meets one of them begins with its answer."
+        )
     with st.container(horizontal=True):
         st.page_link(page.PAGES["partitions"], label="See when what was skipped", icon=":material/view_week:")
         st.page_link(page.PAGES["patterns"], label="See what repeats", icon=":material/schema:")

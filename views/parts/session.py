@@ -90,6 +90,12 @@ def start_run(scenario: Scenario) -> None:
     job.start()
 
 
+def was_kept(result) -> bool:
+    """Whether what this run has learnt is there for later ones: as at level exact, if it was told to remember."""
+    own = desk()
+    return own.remembered and own.job is not None and own.job.result is result and result.raw.mode == "wormhole" and result.raw.level == "exact"
+
+
 def rejoin(scenario: Scenario | None) -> None:
     """Where nothing is run or shown, as after the page was loaded anew: the run of this very scenario, if there is one."""
     own = desk()
