@@ -8,18 +8,25 @@ from sim.catalogue.gpus import Gpu
 # (MooreThreads/SimuMax configs/system/a100_bf16.json, b200_bf16_ceperm.json)
 MEMORY_SHARE = 0.7
 PERMUTE_SHARE = 0.5  # the same when rows are gathered or scattered, measured on B200 (SimuMax, permute_fwd)
-MEMORY_KERNEL_S = 20e-6  # start and end of such a kernel: 20 us H100, 30 B200, 40 A100 (SimuMax, bandwidth latency_us)
+# Start and end of a kernel, which its bytes come on top of: measured on A100 and B200; on H100 what SimuMax's h100_nvlink.json assumes
+# (bandwidth latency_us of the same files)
+KERNEL_S = {"A100": 40e-6, "H100": 20e-6, "B200": 30e-6}
 
 # Attention kernels, causal: share of the bf16 peak that they tend to in long sequences, forward and backward, and the tokens at which
 # they reach half of it, for tiles that the mask cuts are computed whole. A100: FlashAttention-2 (arXiv 2307.08691 section 4.1);
 # H100: cuDNN and FlashAttention-3 (arXiv 2407.08608 section 4.1); B200: as measured from 4096 to 131 072 tokens (SimuMax, sdp_fwd, sdp_bwd)
 ATTENTION_SHARES = {"A100": (0.66, 0.60), "H100": (0.66, 0.55), "B200": (0.54, 0.44)}
 ATTENTION_HALF_TOKENS = 900
+# Rows that one block of these kernels takes past the whole sequence: 128, on B200 forward two tiles of 128, which is what SimuMax measured
+# from 128 down to 4 heads looks like (sdp_fwd, sdp_bwd)
+BLOCK_ROWS = {"A100": (128, 128), "H100": (128, 128), "B200": (256, 128)}
+MULTIPROCESSORS = {"A100": 108, "H100": 132, "B200": 148}  # of the boards sold (NVIDIA's architecture white papers)
 GENERATIONS = {"A100": "A100", "H100": "H100", "H800": "H100", "H200": "H100", "B200": "B200", "GB200": "B200", "B300": "B200", "GB300": "B200"}
 
 # NVLink as NCCL's tuner counts it: links x rate of one (NVIDIA/nccl src/graph/topo.h, SM80, SM90 and SM100 _NVLINK_BW), bytes/s
 LINK_BYTES_PER_S = {"A100": 20.0e9, "H100": 20.6e9, "B200": 40.1e9}
 LINK_LINE_BPS = {"A100": 200e9, "H100": 200e9, "B200": 400e9}  # one direction of one link
+GATHER_SHARE = {"B200": 0.673}  # of NVLink's line rate by all-gather and reduce-scatter, measured (SimuMax); elsewhere as above
 PAYLOAD_SHARE = 0.97  # of a NIC's line rate: 96 to 98 % of CX-7 (NVIDIA/nccl-tests#267), 97.6 % at 100 Gb/s (nccl-tests#29)
 ALL_TO_ALL_SHARE = 0.6  # of NVLink's line rate, measured on B200 (SimuMax, all2all)
 
@@ -29,7 +36,6 @@ GATHER_AND_SCATTER_S, GATHER_AND_SCATTER_STEP_S = 48.7e-6, 17.2e-6  # all-gather
 SEND_S = 20e-6  # one send between servers: 14 us (NCCL, hwLat) and a kernel's start
 ALL_TO_ALL_S = {False: 50e-6, True: 70e-6}  # within NVLink (SimuMax, all2all of 8), and across servers
 
-SMS_OF_ALL_TO_ALL = 20 / 132  # of the multiprocessors while tokens travel beside arithmetic (arXiv 2412.19437 section 3.2.2)
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,9 @@ class Rates:
     nvlink_bytes_per_s: float
     all_to_all_bytes_per_s: float
     nic_bytes_per_s: float
+    kernel_s: float  # start and end of a kernel
+    multiprocessors: int
+    block_rows: tuple[float, float]  # rows of a block of attention x multiprocessors, forward and backward
 
 
 def generation(gpu: Gpu) -> str:
@@ -59,14 +68,19 @@ def nvlink_bytes_per_s(gpu: Gpu) -> float:
 
 def rates(gpu: Gpu, precision: str, efficiency: float, bf16_efficiency: float, nic_bytes_per_s: float, sequence: int) -> Rates:
     """Rates of a GPU whose products reach `efficiency` of the peak of `precision`, and `bf16_efficiency` where they stay in bf16."""
-    forward, backward = (share * sequence / (sequence + ATTENTION_HALF_TOKENS) for share in ATTENTION_SHARES[generation(gpu)])
+    kind = generation(gpu)
+    forward, backward = (share * sequence / (sequence + ATTENTION_HALF_TOKENS) for share in ATTENTION_SHARES[kind])
+    gathered = GATHER_SHARE[kind] * gpu.nvlink_bps / 8 if kind in GATHER_SHARE else nvlink_bytes_per_s(gpu)
     return Rates(
         product_flops=(gpu.peak_fp8_flops if precision == "fp8" else gpu.peak_flops) * efficiency,
         bf16_flops=gpu.peak_flops * bf16_efficiency,
         forward_flops=gpu.peak_flops * forward,
         backward_flops=gpu.peak_flops * backward,
         memory_bytes_per_s=gpu.hbm_bytes_per_s * MEMORY_SHARE,
-        nvlink_bytes_per_s=nvlink_bytes_per_s(gpu),
+        nvlink_bytes_per_s=gathered,
         all_to_all_bytes_per_s=gpu.nvlink_bps / 8 * ALL_TO_ALL_SHARE,
         nic_bytes_per_s=nic_bytes_per_s * PAYLOAD_SHARE,
+        kernel_s=KERNEL_S[kind],
+        multiprocessors=MULTIPROCESSORS[kind],
+        block_rows=tuple(rows * MULTIPROCESSORS[kind] for rows in BLOCK_ROWS[kind]),
     )

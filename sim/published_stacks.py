@@ -15,7 +15,7 @@ class Stack:
     name: str
     words: tuple[str, ...]  # a row is of it whose model and source hold one of these, all parts between + signs
     flash: bool = True  # attention in one kernel, causal half only (arXiv 2205.14135); else scores go through memory
-    tensor_hidden: str = "backward"  # "none"; "backward": beside weight gradients; "all": cut into pieces beside the products
+    tensor_hidden: str = "backward"  # "none"; "backward": beside the gradients of a block's first product; "all": in pieces beside the products
     gradients_hidden: bool = True  # exchanged beside the last backward pass
     stages_hidden: bool = False  # sends between pipeline stages beside arithmetic
     sequence_parallel: bool = True  # where TP > 1 and the row does not say
@@ -27,8 +27,13 @@ class Stack:
     fused_loss: bool = False  # logits pass through memory a few times only
     experts_hidden: bool = False  # tokens travel while another micro-batch is computed
     experts_once: bool = False  # a token crosses to a server once, however many experts it visits there
+    # while tokens travel beside arithmetic: NCCL launches 32 blocks (NVIDIA/nccl#2421) that share no multiprocessor with others (#689)
+    all_to_all_multiprocessors: int = 32
     dispatch_bytes: int = 2  # of a hidden value on its way to the experts
     context_hidden: bool = True  # keys and values passed round during attention; else gathered before it
+    current_scaling: bool = False  # fp8 with the scale of the tensor itself, else that of earlier steps
+    query_norm: bool = False  # queries and keys are normalised, a fact of the model
+    recompute_modules: tuple[str, ...] = ()  # of Megatron-LM's selective recomputation, beside what attention kernels do anyway
     dual: bool = False  # DualPipe: both directions at once
     source: str = ""
 
@@ -43,8 +48,8 @@ MEGATRON_2023 = Stack(
     source="arXiv 2402.15627 table 3: without FlashAttention-2 and without overlap of gradients; distributed optimizer",
 )  # fmt: skip
 BRIDGE = Stack(
-    "Megatron-Bridge", ("Megatron-Bridge",), tensor_hidden="all", stages_hidden=True, gradient_bytes=2, fused_loss=True,
-    source="NVIDIA-NeMo/Megatron-Bridge scripts/performance/configs: tp_comm_overlap, gradients reduced in bf16, fused cross entropy",
+    "Megatron-Bridge", ("Megatron-Bridge",), tensor_hidden="all", stages_hidden=True, gradient_bytes=2, fused_loss=True, current_scaling=True,
+    source="NVIDIA-NeMo/Megatron-Bridge scripts/performance/configs: tp_comm_overlap, gradients reduced in bf16, fused cross entropy, fp8_cs",
 )  # fmt: skip
 
 STACKS = (
@@ -70,20 +75,33 @@ STACKS = (
         "Llama 3", ("2407.21783",), stages_hidden=True, layers_per_chunk=1, context_hidden=False, fused_loss=True,
         source="arXiv 2407.21783 section 3.3.2: interleaved with chunks of one layer, all-gather of keys and values; loss not described",
     ),
-    # recipes of Megatron-Bridge on H100: DeepSeek-V3 dispatches with DeepEP, Qwen3 235B overlaps its all-to-all but not TP, others neither
-    replace(BRIDGE, name="Megatron-Bridge, DeepEP", words=("Megatron-Bridge+DeepSeek",), experts_once=True),
-    replace(BRIDGE, name="Megatron-Bridge, overlapped all-to-all", words=("Megatron-Bridge+Qwen3_235B",), experts_hidden=True, tensor_hidden="backward"),
+    # Recipes of Megatron-Bridge on H100: DeepSeek-V3 dispatches with DeepEP, Qwen3 235B overlaps its all-to-all but not TP, others neither
+    replace(
+        BRIDGE, name="Megatron-Bridge, DeepEP", words=("Megatron-Bridge+DeepSeek",), experts_once=True, recompute_modules=("mla_up_proj",),
+        source="scripts/performance/configs/deepseek: DeepEP, recompute_modules; its MLP's are the few dense layers' and left out here",
+    ),
+    replace(
+        BRIDGE, name="Megatron-Bridge, overlapped all-to-all", words=("Megatron-Bridge+Qwen3_235B",), experts_hidden=True,
+        tensor_hidden="backward", query_norm=True,
+        source="scripts/performance/configs/qwen: moe_a2a_overlap, alltoall dispatcher, tp_comm_overlap off; qk_layernorm of the model",
+    ),
+    replace(BRIDGE, name="Megatron-Bridge, Qwen3", words=("Megatron-Bridge+Qwen3",), query_norm=True),
+    replace(
+        BRIDGE, name="Megatron-Bridge, norms anew", words=("Megatron-Bridge+GPT-OSS",), recompute_modules=("layernorm", "moe_act"),
+        source="scripts/performance/configs/gpt_oss: recompute_modules of the H100 recipe",
+    ),
     BRIDGE,
     Stack(
         "NeMo", ("NeMo",), tensor_hidden="all", stages_hidden=True,
         source="NVIDIA/NeMo performance recipes 24.07: userbuffers for TP, distributed optimizer overlapped, pipeline sends overlapped",
     ),
     Stack(
-        "Megatron-LM by SimuMax", ("SimuMax",), gradients_hidden=False,
-        source="MooreThreads/SimuMax configs/strategy: Megatron-LM 0.14, fp32 gradients added up, flash attention, nothing else overlapped",
+        "Megatron-LM by SimuMax", ("SimuMax",), gradients_hidden=False, fused_loss=True,
+        source="MooreThreads/SimuMax configs/strategy, docs/b200: Megatron-LM 0.14, fp32 gradients added up, flash attention, fused loss (_cef), none hidden",
     ),
     Stack(
-        "DeepSeek", ("2412.19437", "2505.09343"), stages_hidden=True, experts_hidden=True, experts_once=True, dispatch_bytes=1, dual=True,
+        "DeepSeek", ("2412.19437", "2505.09343"), stages_hidden=True, experts_hidden=True, experts_once=True, all_to_all_multiprocessors=20,
+        dispatch_bytes=1, dual=True,
         source="arXiv 2412.19437 sections 3.2 and 3.3: DualPipe, all-to-all hidden, a token to at most 4 servers, dispatch in fp8",
     ),
     MEGATRON_2023,

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sim.published_jobs import Job
-from sim.published_layer import Seconds, head, layer
+from sim.published_layer import head, layer
+from sim.published_products import Seconds
 from sim.published_rates import SEND_S, Rates, rates
 from sim.workload.memory import stage_memory
 from sim.workload.strategy import Strategy
@@ -20,6 +21,7 @@ from sim.workload.transformer import (
 MICRO_BATCHES_TRIED = (1, 2, 4, 8)  # where a row gives none: the fastest that fits, as arXiv 2104.04473 section 3.4 advises
 JOBS_KEPT = 256  # while one of them is fitted
 GATHERS_OF_ZERO_3 = 3  # weights for the forward, the recomputed forward and the backward pass (arXiv 1910.02054 section 7.2.2)
+CLIPPING_BYTES = 12  # of fp32 gradients read for their norm, read and written to be scaled (Megatron-LM megatron/core/optimizer/clip_grads.py)
 
 
 @dataclass(frozen=True)
@@ -162,11 +164,10 @@ def _zero_3_s(job: Job, reached: Rates, arithmetic: float) -> float:
 
 
 def _optimizer_s(job: Job, reached: Rates, stage: _Stage) -> float:
-    """Adam's memory traffic over a GPU's share of the parameters."""
+    """Memory traffic between two steps: Adam, the norm of the gradients and their clipping over a GPU's share of the parameters, zeros."""
     common, experts = _parameters(job, stage)
+    zeroed = job.stack.gradient_bytes * (common + experts)
     if job.stack.optimizer != "all-reduce":
         common /= job.replicas
         experts /= max(1, job.gpus // (job.pp * job.ep))
-    return (common + experts) * OPTIMIZER_BYTES_PER_PARAMETER / reached.memory_bytes_per_s
-
-
+    return ((common + experts) * (OPTIMIZER_BYTES_PER_PARAMETER + CLIPPING_BYTES) + zeroed) / reached.memory_bytes_per_s

@@ -9,7 +9,7 @@ from sim.published_layer import head, layer
 from sim.published_rates import SEND_S, rates
 from sim.published_step import fits, step
 from sim.workload.transformer import embedding_parameters, layer_parameters, total_parameters
-from tests.published_rows import row
+from tests.published_rows import row, with_stack
 
 SHARE = 0.8
 EVEN = job_of(row())
@@ -18,10 +18,6 @@ REACHED = rates(EVEN.gpu, "bf16", SHARE, SHARE, EVEN.nic_bytes_per_s, 2048)
 
 def one_layer(job):
     return sum(part.both for part in layer(job, REACHED, False).values())
-
-
-def with_stack(job, **changes):
-    return replace(job, stack=replace(job.stack, **changes))
 
 
 def test_parts_add_up_to_micro_batches_of_the_slowest_stage_and_the_bubble():
@@ -53,16 +49,17 @@ def test_an_uneven_last_stage_has_the_logits_in_place_of_layers():
 
 
 def test_gradients_by_hand():
-    """All-reduce of 2 x 2 bytes among 4 replicas, one a server: 3/4 of it over one NIC; optimizer 30 bytes a parameter."""
+    """All-reduce of 2 x 2 bytes among 4 replicas, one a server: 3/4 of it over one NIC; optimizer 30 bytes a parameter,
+    clipping 12, and zeros in place of the gradients that were exchanged."""
     job = replace(EVEN, dp=4, gpus=256, global_batch=256)
     parameters = 12 * layer_parameters(job.shape, 8) + embedding_parameters(job.shape, 8)
     found = step(job, SHARE, SHARE)
     assert job.stack.optimizer == "all-reduce" and job.stack.gradient_bytes == 2
     assert found.parts["DP"] == pytest.approx(3 / 4 * 4 * parameters / (0.97 * 25e9))
-    assert found.parts["optimizer"] == pytest.approx(30 * parameters / REACHED.memory_bytes_per_s)
+    assert found.parts["optimizer"] == pytest.approx((30 + 12 + 2) * parameters / REACHED.memory_bytes_per_s)
     shared = step(with_stack(job, optimizer="distributed", gradient_bytes=4), SHARE, SHARE)
     assert shared.parts["DP"] == pytest.approx(3 / 4 * 6 * parameters / (0.97 * 25e9))
-    assert shared.parts["optimizer"] == pytest.approx(found.parts["optimizer"] / 4)
+    assert shared.parts["optimizer"] == pytest.approx(((30 + 12) / 4 + 4) * parameters / REACHED.memory_bytes_per_s)
     hidden = step(with_stack(job, gradients_hidden=True), SHARE, SHARE)
     assert hidden.parts["DP"] == pytest.approx(max(0, found.parts["DP"] - 12 * one_layer(job)))
 
