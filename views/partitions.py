@@ -5,7 +5,7 @@ import streamlit as st
 
 from sim.result_summary import simulated_hops
 from views.figures.lane_bars import BUSIEST, MOST_ROWS, WORKED
-from views.figures.lane_links import told, ways_of
+from views.figures.lane_links import MOST_LINKS, told, ways_of
 from views.figures.lanes import lanes
 from views.figures.partition_map import partition_map
 from views.figures.style import CONFIG, time_unit
@@ -48,7 +48,9 @@ def main() -> None:
 def _about_ways(ways) -> str:
     if not ways.known:
         return " Which of them came from which cannot be told of this run."
-    return " A thin line leads from a set to each one that it went into." if ways.went_into else ""
+    if not ways.went_into:
+        return ""
+    return f" A thin line leads from a set to each one that it went into; where there are more than {MOST_LINKS}, only to and from the chosen set."
 
 
 def prepare(result, episodes) -> None:

@@ -86,6 +86,12 @@ def test_a_line_leads_from_the_end_of_a_partition_to_the_lane_that_it_went_into(
     assert not any(trace.name == "went into" for trace in lanes(episodes, WINDOW, 4e-5)[0].data)
 
 
+def test_of_too_many_lines_only_those_of_the_chosen_one_are_drawn(monkeypatch):
+    monkeypatch.setattr("views.figures.lanes.MOST_LINKS", 0)
+    drawn = [lanes(fabricate_records.episodes(), WINDOW, 4e-5, chosen=chosen, ways=ways())[0] for chosen in (None, 1, 5)]
+    assert [any(trace.name == "went into" for trace in figure.data) for figure in drawn] == [False, False, True]
+
+
 def test_a_lane_says_what_it_was_before_and_became():
     assert told(ways(), 5) == ["came from 2 partitions (0 and 4)"] and told(ways(), 0) == ["went into partition 5"] and told(ways(), 1) == []
     assert told(ways(" ".join(map(str, range(20, 40)))), 9)[1:] == [f"went into 20 partitions (20, 21, 22, 23, 24, 25 and {20 - MOST_NAMED} more)"]

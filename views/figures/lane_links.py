@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from views.parts.words import plural
 
-MOST_LINKS = 1500  # drawn; of more, evenly taken ones
+MOST_LINKS = 150  # drawn at once; more would hide the lanes
 MOST_NAMED = 6  # partitions in one sentence
 
 
@@ -61,6 +60,4 @@ def links(ways: Ways, placed: pd.Series, window_s: tuple[float, float]) -> pd.Da
         for other in others
         if other in row and row[other] != row[one]
     ]
-    if len(found) > MOST_LINKS:
-        found = [found[i] for i in np.linspace(0, len(found) - 1, MOST_LINKS).astype(int)]
     return pd.DataFrame(found, columns=["at_s", "from_row", "to_row", "from_id", "to_id"])

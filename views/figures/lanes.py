@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from views.figures import style
 from views.figures.lane_bars import BUSIEST, HOW, lane_bars
-from views.figures.lane_links import Ways, links, no_ways, told
+from views.figures.lane_links import MOST_LINKS, Ways, links, no_ways, told
 from views.parts import palette
 from views.parts.words import plural, show_count, show_time
 
@@ -25,7 +25,7 @@ def lanes(
 ) -> tuple[go.Figure, int, int]:
     """(figure, lanes shown, lanes in all). A bar's customdata is its partition and its middle; `at_s` is the moment marked by a line.
 
-    `ways`: which partitions came from which, drawn as lines between those that are shown.
+    `ways`: which partitions came from which, drawn as lines between those that are shown; of too many only those of the chosen one.
     """
     ways = ways or no_ways()
     bars, placed, total = lane_bars(episodes, window_s, order)
@@ -39,6 +39,8 @@ def lanes(
     _add_births(figure, bars, scale)
     found = links(ways, placed, window_s)
     _add_links(figure, found[(found["from_id"] == chosen) | (found["to_id"] == chosen)], scale, palette.SELECTED, 4.0, "of the chosen one")
+    if len(found) > MOST_LINKS:
+        found = found[(found["from_id"] == chosen) | (found["to_id"] == chosen)]
     _add_links(figure, found, scale, palette.CRITICAL, 0.8, "went into")
     if chosen is not None:
         _add_halo(figure, bars[bars["partition_id"] == chosen], scale)
