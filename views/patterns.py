@@ -59,7 +59,7 @@ def summary(result, patterns) -> None:
 
 def gallery(result, ranked) -> None:
     """Cards of the first patterns, as many side by side as there is room for."""
-    st.html(f"<style>.st-key-gallery > div {{ flex: 1 1 {CARD_PX}px; max-width: {int(1.7 * CARD_PX)}px; }}</style>")
+    st.html(f"<style>.st-key-gallery > div {{ flex: 1 1 {CARD_PX}px; max-width: {int(1.9 * CARD_PX)}px; }}</style>")
     with st.container(horizontal=True, key="gallery"):
         for row in ranked.head(st.session_state[SHOWN]).itertuples():
             with st.container(border=True):

@@ -87,7 +87,7 @@ def errors(packet_s: np.ndarray, others_s: dict[str, np.ndarray]) -> go.Figure:
     if not figure.data:
         return style.empty("no flow has finished in both modes")
     style.apply(figure, PAIR_PX, x_title="completion time off by at most (%)", y_title="share of flows (%)")
-    right = max(1.0, 1.06 * largest)
+    right = 1.06 * largest if largest > 0 else 1.0
     for trace in figure.data:  # curves go on to the edge at their full height
         trace.x, trace.y = (*trace.x, right), (*trace.y, 100.0)
     figure.update_xaxes(range=[-0.01 * right, right])

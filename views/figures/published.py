@@ -69,7 +69,7 @@ def by_software(groups) -> go.Figure:
                     hovertext=[_hover(row) for _, row in shown],
                 )
             )  # fmt: skip
-    style.apply(figure, 110 + 28 * len(groups), x_title="predicted over published, less 1 (%)")
+    style.apply(figure, 110 + 28 * len(groups), x_title="error of the prediction (%)")
     figure.add_vrect(x0=-100 * BAND, x1=100 * BAND, fillcolor=palette.BAND, line_width=0, layer="below")
     figure.add_vline(x=0, line=dict(color=palette.MUTED, width=1, dash="dot"))
     figure.update_yaxes(categoryorder="array", categoryarray=list(names.values())[::-1], showgrid=True)

@@ -35,7 +35,7 @@ def bytes_per_gpu(rows, over: dict[str, str]) -> go.Figure:
         )
     )
     style.apply(figure, 70 + 34 * len(order), x_title=f"sent per GPU and iteration ({unit})", legend=False)
-    figure.update_xaxes(range=[0, 1.15 * max(row.sent_bytes for row in order) / scale])
+    figure.update_xaxes(range=[0, 1.3 * max(row.sent_bytes for row in order) / scale])
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return figure
 
