@@ -40,6 +40,7 @@ class Compared:
     predicted_s: float | None = None
     micro_batch: int | None = None
     parts_s: dict[str, float] = field(default_factory=dict)
+    row: str = ""  # the id in the table, where `id` names a case of several
 
     @property
     def error(self) -> float:
@@ -63,6 +64,11 @@ class Validation:
     rows: tuple[Compared, ...]
     skipped: tuple[Skipped, ...]
     fitted: dict[str, Fitted]
+
+    @property
+    def rows_compared(self) -> int:
+        """Rows of the table that are compared, some by several numbers."""
+        return len({row.row or row.id for row in self.rows})
 
     def of_kind(self, kind: str) -> list[Compared]:
         return [row for row in self.rows if row.kind == kind]
@@ -155,7 +161,7 @@ def _iteration(row: PublishedRow, fitted: dict[str, Fitted]) -> list[Compared]:
         found.append(
             Compared(
                 row.id if len(jobs) == 1 else f"{row.id} ({job.stack.name})", row.kind, value, metric.value(made.seconds), row.unit, row.metric,
-                row.model, job.key, row.source, job.stack.name, metric.seconds(value), made.seconds, made.micro_batch, made.parts,
+                row.model, job.key, row.source, job.stack.name, metric.seconds(value), made.seconds, made.micro_batch, made.parts, row.id,
             )
         )  # fmt: skip
     return found
@@ -172,9 +178,11 @@ def _collective(row: PublishedRow, fitted: dict[str, Fitted]) -> list[Compared]:
     if len({predicted for _, _, predicted in cases}) == 1:
         cases = [("", statistics.fmean(value for _, value, _ in cases), cases[0][2])]
     return [
-        Compared(f"{row.id} ({case})" if len(cases) > 1 else row.id, row.kind, value, predicted, row.unit, row.metric, row.model, row.gpu, row.source)
+        Compared(
+            f"{row.id} ({case})" if len(cases) > 1 else row.id, row.kind, value, predicted, row.unit, row.metric, row.model, row.gpu, row.source, row=row.id
+        )
         for case, value, predicted in cases
-    ]
+    ]  # fmt: skip
 
 
 COMPARE: dict[str, Callable[[PublishedRow, dict[str, Fitted]], list[Compared]]] = {

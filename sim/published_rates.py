@@ -37,7 +37,6 @@ SEND_S = 20e-6  # one send between servers: 14 us (NCCL, hwLat) and a kernel's s
 ALL_TO_ALL_S = {False: 50e-6, True: 70e-6}  # within NVLink (SimuMax, all2all of 8), and across servers
 
 
-
 @dataclass(frozen=True)
 class Rates:
     """What one GPU of a job reaches."""

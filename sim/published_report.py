@@ -14,9 +14,13 @@ METHOD = (
 
 
 def as_data(found: Validation) -> dict:
-    """Everything of a validation; `mean_abs_error` and `worst` are those of the iteration rows, or of all where there are none."""
+    """Everything of a validation. `rows` has one entry for each number of a row; `mean_abs_error` and `worst` are those of the iteration
+    rows, or of all where there are none."""
     judged = found.judged()
     return {
+        "rows_compared": found.rows_compared,
+        "rows_skipped": len(found.skipped),
+        "numbers_compared": len(found.rows),
         "rows": [row_data(row) for row in found.rows],
         "mean_abs_error": mean_abs_error(judged),
         "worst": abs(worst(judged).error) if judged else 0.0,
@@ -84,4 +88,5 @@ def as_lines(found: Validation) -> list[str]:
                 f"{kind}: {len(rows)} rows, mean absolute error {mean_abs_error(rows):.2%}, worst {worst(rows).error:+.1%} ({worst(rows).id}), "
                 f"{near} within {WORST_WANTED:.0%}"
             )
+    lines.append(f"{found.rows_compared} rows compared by {len(found.rows)} numbers, {len(found.skipped)} rows skipped")
     return lines

@@ -29,6 +29,14 @@ def test_data_have_the_promised_keys(found):
     assert sum(one["rows"] for one in data["by_software"].values()) == len(iterations)
 
 
+def test_rows_are_counted_once_and_numbers_each(found):
+    """Of the 113 rows of the table one, 4 HDR NICs, gives an average and a peak."""
+    data, rows = as_data(found), read_file(REFERENCE)
+    assert data["rows_compared"] + data["rows_skipped"] == len(rows) == 113
+    assert data["numbers_compared"] == len(data["rows"]) == data["rows_compared"] + 1
+    assert as_lines(found)[-1] == "92 rows compared by 93 numbers, 21 rows skipped"
+
+
 def test_csv_has_a_line_for_each_row(found):
     lines = list(csv.DictReader(io.StringIO(as_csv(found))))
     assert tuple(lines[0]) == COLUMNS and len(lines) == len(found.rows)

@@ -59,7 +59,8 @@ def table(tools) -> Validation | None:
 def headline(found: Validation) -> None:
     steps, memory, collectives = (found.of_kind(kind) for kind in KINDS)
     near = sum(abs(row.error) <= WORST_WANTED for row in steps)
-    shown = [("Rows compared", str(len(found.rows)), f"{plural(len(found.skipped), 'row is', 'rows are')} skipped, each with its reason below")]
+    told = f"By {plural(len(found.rows), 'number')}; {plural(len(found.skipped), 'row is', 'rows are')} skipped, each with its reason below"
+    shown = [("Rows compared", str(found.rows_compared), told)]
     if steps:
         told = f"Mean of |predicted / published - 1| over {plural(len(steps), 'row')}; wanted: at most {100 * MEAN_WANTED:.0f} %"
         shown.append(("Steps: mean error", fine_share(mean_abs_error(steps)), told))
