@@ -5,7 +5,7 @@ import streamlit as st
 from sim.result_collectives import overall
 from views.parts import metrics
 from views.parts.fields import spell
-from views.parts.words import plain, plural, show_bytes, show_time
+from views.parts.words import plural, show_bytes, show_time, told
 
 BUS_BANDWIDTH = "What every line would have to carry if the collective were ideal: it compares algorithms and sizes, and is no wire rate"
 
@@ -29,4 +29,4 @@ def show(summary: dict) -> None:
         border=True,
     )
     model = "" if mean["nccl_model_s"] is None else f" Without contention NCCL's latency model gives {show_time(mean['nccl_model_s'])}."
-    st.caption(plain(mean["formula"][:1].upper() + mean["formula"][1:]) + "." + model)
+    st.caption(told(mean["formula"][:1].upper() + mean["formula"][1:]) + "." + model)
