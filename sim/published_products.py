@@ -71,7 +71,8 @@ def mlp_products(job: Job, rates: Rates, inner: float) -> tuple[Seconds, Seconds
 def expert_products(job: Job, rates: Rates) -> Seconds:
     """Router, shared experts, and the routed ones at even load: each GPU has E/e whole experts, its tokens are 1/t of its group's.
 
-    Each expert's two products, and backward four, are small enough for their start and end to count.
+    Each expert's two products, and backward four, are small enough for their start and end to count. That these take as long as those of
+    a kernel that moves data is assumed.
     """
     shape = job.shape
     here, rows = shape.experts / job.ep, job.tokens / job.tp * shape.top_k * job.ep / shape.experts

@@ -9,7 +9,7 @@ from sim.catalogue.gpus import Gpu
 MEMORY_SHARE = 0.7
 PERMUTE_SHARE = 0.5  # the same when rows are gathered or scattered, measured on B200 (SimuMax, permute_fwd)
 # Start and end of a kernel, which its bytes come on top of: measured on A100 and B200; on H100 what SimuMax's h100_nvlink.json assumes
-# (bandwidth latency_us of the same files)
+# (bandwidth latency_us of these files)
 KERNEL_S = {"A100": 40e-6, "H100": 20e-6, "B200": 30e-6}
 
 # Attention kernels, causal: share of the bf16 peak that they tend to in long sequences, forward and backward, and the tokens at which
