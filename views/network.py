@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from views.figures.heat import heat
-from views.figures.port import QUEUE, port, quiet, seen
+from views.figures.port import MARKS, port, quiet, seen
 from views.figures.style import CONFIG
 from views.parts import metrics, page
 from views.parts.job_names import of_numbers
@@ -153,7 +153,7 @@ def detail(result, port_id: int, at_s: float) -> None:
         alt="Utilisation, queue, marks and flows of one port over time",
     )
     told = [quiet(result, port_id)]
-    if QUEUE in seen(result, port_id):
+    if MARKS in seen(result, port_id):
         told.append("A queue above kmin gets packets marked, and senders slow down.")
     if row["paused_s"] > 0:
         told.append("While it is paused (shaded) a port may not send at all and backs up the ports behind it.")

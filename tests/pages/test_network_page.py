@@ -91,3 +91,11 @@ def test_paused_ports_are_explained_where_there_are_any(finished):
     assert any("PFC paused that port" in caption.value for caption in finished.caption)
     bins.set_value(63).run()
     assert not any("PFC paused that port" in caption.value for caption in finished.caption)
+
+
+def test_a_port_without_marks_says_so_and_does_not_explain_them(app, scripted):
+    press(app, "Run")
+    scripted.latest.end()
+    scripted.latest.result.raw.series_marks[:] = 0
+    (told,) = [caption.value for caption in go(app, "network").caption if "No packet was marked at this port." in caption.value]
+    assert "kmin" not in told and "While it is paused" in told
