@@ -36,13 +36,13 @@ class Job:
 
     def __init__(
         self, work: Scenario | Case, mode: str | None = None, *, level: str | None = None, replay=True, skip=True,
-        memo=None,
+        memo=None, threads=None,
     ):  # fmt: skip
         self._work = work
         self.scenario = work.scenario if isinstance(work, Case) else work
         self.mode = mode or self.scenario.simulation.mode
         self.level = level or self.scenario.simulation.level
-        self._options = dict(level=self.level, replay=replay, skip=skip, memo=memo)
+        self._options = dict(level=self.level, replay=replay, skip=skip, memo=memo, threads=threads)
         self.state = "waiting"
         self.progress: Progress | None = None
         self.result: Result | None = None

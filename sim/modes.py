@@ -31,7 +31,7 @@ def refuse_unknown(mode: str, level: str = "exact") -> None:
 
 
 def make_simulation(
-    work: Scenario | Case, mode: str = "packet", *, level: str = "exact", replay=True, skip=True, memo=None
+    work: Scenario | Case, mode: str = "packet", *, level: str = "exact", replay=True, skip=True, memo=None, threads=None
 ) -> Simulation | FlowLevel | PaperLevel:
     """A run of `work` that has not begun.
 
@@ -45,6 +45,8 @@ def make_simulation(
         What earlier runs in mode wormhole have learnt: the path of a database, "user" for the one in the user's cache directory, a
         store, or None or "none" to begin with nothing.
         What this run learns is added by `keep()`. Only level exact has a use for it.
+    threads
+        How many find out ahead what becomes of partitions, in mode wormhole, level exact; all cores unless given. Results do not depend on it.
     """
     refuse_unknown(mode, level)
     if mode == "packet":
@@ -55,4 +57,4 @@ def make_simulation(
         return PaperLevel(work, replay=replay, skip=skip)
     if isinstance(memo, str):
         memo = None if memo == "none" else Database(None if memo == "user" else memo)
-    return WormholeSimulation(work, replay=replay, skip=skip, memo=memo, level=level)
+    return WormholeSimulation(work, replay=replay, skip=skip, memo=memo, level=level, threads=threads)

@@ -1,5 +1,6 @@
 """One run with the wormhole kernel, to the bit the run of packet mode: states replayed, periods skipped, the rest by packets."""
 
+import os
 import time
 
 import numpy as np
@@ -10,19 +11,22 @@ from sim.packet.layout import NEED_PACKETS, NEVER, RUNNING
 from sim.player.loop import FINISHED, LIMIT, STALLED
 from sim.simulation import Simulation
 from sim.units import PS_PER_S, show_time
+from sim.wormhole.ahead import Ahead
+from sim.wormhole.counters import counters
 from sim.wormhole.drive import drive
 from sim.wormhole.eviction import MOST_WORDS
-from sim.wormhole.handover import COUNTERS, into_packets, into_partitions
+from sim.wormhole.handover import COUNTERS, follow, into_packets, into_partitions
 from sim.wormhole.layout import BOUNDED, EXACT, STATISTICS
-from sim.wormhole.loop import GUARD, HALTED, HALTING, NEED_ROOM, PACKETS
+from sim.wormhole.loop import AWAIT, GUARD, HALTED, HALTING, NEED_ROOM, OFFER, PACKETS
 from sim.wormhole.memo import namespace
-from sim.wormhole.memory import LARGE, check_arena, grow_pool, learnt, make_room, make_wormhole, port_classes
+from sim.wormhole.memory import LARGE, NO_LIMIT, check_arena, grow_pool, learnt, make_room, make_wormhole, port_classes
 from sim.wormhole.records import Records, make_records
 
 WALKS = 20_000  # instants between two looks at the outside world
 LEVELS = {"exact": EXACT, "bounded": BOUNDED}
 LEAST_TRIED_HOPS, TRIED_SHARE = 300_000, 0.05  # before a run in which hardly anything repeats goes on packet by packet
 NO_BINS = 62  # shift of a time series that has one bin
+ALONE_HOPS = 1_000_000  # packet-hops simulated before other threads are called in
 FIRST_PATIENCE = 1_000  # packet-hops after a fault before it is looked again whether the network can be divided
 
 
@@ -33,17 +37,22 @@ class WormholeSimulation(Simulation):
     whole nanoseconds keeps the ancestry of every event, so that nothing recurs: there the packets are run.
     `level`: "exact", or "bounded", which besides jumps over what is steady in the mean only, with an error bar (`fct_err_ps`).
     `guard`: packet-hops tried before a run in which hardly anything repeats goes on packet by packet.
+    `threads`: how many take part at most, all cores unless given; what comes out does not depend on it.
     `memo`: a `sim.wormhole.memo.Store` or `sim.wormhole.database.Database` to begin with and, by `keep()`, to add to.
     """
 
     mode, level = "wormhole", "exact"
 
-    def __init__(self, scenario, *, replay=True, skip=True, record=True, guard=None, memo=None, level="exact", most_words=MOST_WORDS, large=LARGE):
+    def __init__(
+        self, scenario, *, replay=True, skip=True, record=True, guard=None, memo=None, level="exact", threads=None,
+        most_words=MOST_WORDS, large=LARGE,
+    ):  # fmt: skip
         if level not in LEVELS:
             raise RunError(f"{level!r} is not a level: {did_you_mean(level, LEVELS)}")
         self.level = level
-        self.most_words = most_words
-        self.options = dict(replay=replay, skip=skip, record=record, guard=guard, large=large, level=LEVELS[level])
+        self.helpers = (threads or os.cpu_count() or 1) - 1 if level == "exact" else 0
+        self._ahead = None
+        self.options = dict(replay=replay, skip=skip, record=record, guard=guard, large=large, level=LEVELS[level], most_words=most_words)
         self.memo = memo if replay and level == "exact" else None  # what is estimated serves this run only
         self.simulated_hops = self.simulated_ps = 0  # in packets, after faults, before the run was divided again
         super().__init__(scenario)
@@ -82,6 +91,10 @@ class WormholeSimulation(Simulation):
         if self.memo is not None and self.hole.p[0]["states"] > 0:
             self.memo.put(self.namespace, learnt(self.hole, self.classes))
 
+    def cancel(self) -> None:
+        super().cancel()
+        self._send_helpers_home()
+
     @property
     def in_packets(self) -> bool:
         """Whether the run goes on packet by packet."""
@@ -103,6 +116,8 @@ class WormholeSimulation(Simulation):
                 self._step_in_packets(target)
             elif self._walk(target) == RUNNING:
                 break
+        if self.status != "running" or self.in_packets:
+            self._send_helpers_home()
         self.cpu_s["kernel"] += time.thread_time() - cpu
         self.wall_s += time.perf_counter() - wall
         return self.status != "running"
@@ -127,7 +142,7 @@ class WormholeSimulation(Simulation):
         """Make partitions of all that is under way, unless something is that no state can hold."""
         whole = self.state
         self.hole.port["class_"], self.classes = port_classes(whole, self.classes)
-        self.hole, self.state = into_partitions(self.hole, whole, self._make_scratch, self.plan, self.table, self.most_words)
+        self.hole, self.state = into_partitions(self.hole, whole, self._make_scratch, self.plan, self.table)
         if self.in_packets:
             return False
         self.simulated_hops += int(whole.g[0]["packet_hops"]) - self.credited_before
@@ -138,10 +153,16 @@ class WormholeSimulation(Simulation):
     def _walk(self, target: int) -> int:
         fault_ps, p = self.faults.next_ps, self.hole.p[0]
         limit = self.limit_ps if fault_ps is None else min(self.limit_ps, fault_ps)
+        if self._ahead is None and self.helpers > 0 and p["executed"] > ALONE_HOPS:
+            self._ahead, p["offers"] = Ahead(self.helpers, self._make_helper, self.plan), 1
         code = drive(self.state, self.plan, self.hole, self.table, limit, target)
         check_arena(self.hole)
         if code == NEED_ROOM:
-            self.hole, self.state = make_room(self.hole, self.state, self.most_words)
+            self._make_room()
+        elif code == OFFER:
+            self._ahead.offer(self.hole, self.table)
+        elif code == AWAIT:
+            self.hole = self._ahead.deliver(self.hole, self.state, self.table)
         elif code == NEED_PACKETS:
             self.state = grow_pool(self.hole, self.state)
         elif code == FINISHED and p["live_parts"] > 0:
@@ -164,6 +185,24 @@ class WormholeSimulation(Simulation):
             else:
                 self._go_on_in_packets()
         return code
+
+    def _make_room(self) -> None:
+        states = int(self.hole.p[0]["states"])
+        self.hole, self.state = make_room(self.hole, self.state)
+        if self._ahead is not None and self.hole.p[0]["states"] < states:
+            self._ahead.clear(self.hole)  # states have other numbers now
+
+    def _make_helper(self):
+        """What another thread needs to solve partitions: links as they are, port classes as numbered here."""
+        scratch = self._make_scratch()
+        follow(scratch, self.state)
+        options = {**self.options, "record": False, "most_words": NO_LIMIT}
+        return scratch, make_wormhole(scratch, self.case, self.used_ports, bins=1, bin_shift=NO_BINS, classes=self.hole.port["class_"], **options)
+
+    def _send_helpers_home(self) -> None:
+        if self._ahead is not None:
+            self.cpu_s["kernel"] += self._ahead.close()
+            self._ahead, self.hole.p[0]["offers"] = None, 0
 
     def _stay_in_packets(self, why: str) -> None:
         self._why_packets, self._divides = why, False
@@ -228,17 +267,8 @@ class WormholeSimulation(Simulation):
         return said
 
     def kernel_counters(self) -> dict:
-        """Packet-hops by how they came about, use of the memo, partitions; see DESIGN of `python -m sim run --json`."""
-        p = self.hole.p[0]
+        """See `sim.wormhole.counters.counters`."""
         simulated = self.simulated_hops
         if self.in_packets and self.credited_before is not None:
             simulated += int(self.state.g[0]["packet_hops"]) - self.credited_before
-        return {
-            "interrupts": int(p["entries"]) + int(self.plan.p[0]["finished_flows"]), "rollbacks": int(p["interrupts"]),
-            "packet_hops": {
-                "total": int(p["credited"]) + simulated, "executed": int(p["executed"]) + simulated, "replayed": int(p["replayed"]),
-                "skipped": int(p["skipped_hops"]), "irreducible": int(p["fresh_hops"]) + simulated,
-            },
-            "memo": {"patterns": int(p["states"]), "hits": int(p["hits"]), "misses": int(p["misses"]), "bytes": int(p["arena_end"]) * 8},
-            "partitions": {"formed": int(p["ids"]), "merges": int(p["merges"]), "splits": int(p["splits"]), "max_flows": int(p["max_flows"])},
-        }  # fmt: skip
+        return counters(self.hole, int(self.plan.p[0]["finished_flows"]), simulated)

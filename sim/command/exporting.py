@@ -44,7 +44,7 @@ def add(parser: Parser) -> None:
     parser.add_argument("--mode", type=one_of("--mode", tuple(MODES)), metavar="M", help="of the run, where one is needed")
     parser.add_argument("--level", type=one_of("--level", tuple(LEVELS)), metavar="L", help="of the run, in mode wormhole")
     parser.add_argument("--memo", metavar="PATH", help="mode wormhole: database of what runs have learnt")
-    parser.set_defaults(no_replay=False, no_skip=False)
+    parser.set_defaults(no_replay=False, no_skip=False, threads=None)
 
 
 def execute(args) -> int:

@@ -74,7 +74,10 @@ def add_run_options(parser: Parser, modes: tuple[str, ...] = tuple(MODES), defau
     parser.add_argument("--no-replay", action="store_true", help="mode wormhole: simulate anew what is known already")
     parser.add_argument("--no-skip", action="store_true", help="mode wormhole: simulate exactly periodic stretches too")
     parser.add_argument(
-        "--threads", type=whole("--threads", 1, 4096), metavar="N", help="threads to use at most; results do not depend on it"
+        "--threads",
+        type=whole("--threads", 1, 4096),
+        metavar="N",
+        help="mode wormhole: threads that work on the run, all cores if not given; results do not depend on it",
     )
     parser.add_argument(
         "--memo",
@@ -87,7 +90,7 @@ def add_run_options(parser: Parser, modes: tuple[str, ...] = tuple(MODES), defau
 
 def job_options(args: argparse.Namespace) -> dict:
     """What a `Job` takes of these options, its mode apart."""
-    return dict(level=args.level, replay=not args.no_replay, skip=not args.no_skip, memo=args.memo)
+    return dict(level=args.level, replay=not args.no_replay, skip=not args.no_skip, memo=args.memo, threads=args.threads)
 
 
 def notes(args: argparse.Namespace, mode: str) -> list[str]:

@@ -96,7 +96,8 @@ GLOBAL = np.dtype(
     [
         ("now", "i8"), ("wheel_start", "i8"), ("width", "i8"), ("cursor", "i8"), ("in_wheel", "i8"), ("in_far", "i8"), ("bucket_zero", "i8"),
         ("free_packet", "i8"), ("free_packets", "i8"), ("free_flow", "i8"), ("free_flows", "i8"), ("free_region", "i8"), ("free_regions", "i8"),
-        ("cut_count", "i8"), ("events", "i8"), ("entries", "i8"), ("active_flows", "i8"), ("departing", "i8"), ("refit", "i8"), ("speed_classes", "i8"),
+        ("cut_count", "i8"), ("events", "i8"), ("entries", "i8"), ("active_flows", "i8"), ("departing", "i8"), ("refit", "i8"), ("refit_at", "i8"),
+        ("speed_classes", "i8"),
         ("sending_ports", "i8"), ("sending_bps", "f8"), ("windows", "i8"),
         ("packet_hops", "i8"), ("data_packets", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"), ("losses", "i8"),
         ("retransmits", "i8"), ("timeouts", "i8"), ("draws", "i8"),

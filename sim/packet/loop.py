@@ -19,6 +19,8 @@ from sim.packet.switch import most_pause_frames, needs_care, walk_switch
 from sim.packet.wheel import fit_width, schedule, turn_to_work, unschedule
 from sim.packet.wire import is_lost
 
+WINDOWS_PER_FIT = 1024  # after which a window that has become too short is noticed
+
 
 @called
 def halve_bins(bins, count, rows):
@@ -214,8 +216,9 @@ def advance(s, until, hop_limit):
         g.events = 0
     while g.mid_window or (g.events == 0 and g.packet_hops < hop_limit):
         if not g.mid_window:
-            if g.refit or g.windows & 1023 == 1023:
+            if g.refit or g.windows >= g.refit_at:
                 g.refit = 0
+                g.refit_at = g.windows + WINDOWS_PER_FIT
                 fit_width(s)
             if g.now >= until or not turn_to_work(s, until):
                 g.now = max(g.now, until)

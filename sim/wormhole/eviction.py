@@ -6,7 +6,7 @@ that nobody refers to any more go, and all joins, which are quickly put together
 
 import numpy as np
 
-from sim.wormhole.layout import ACTIVE, BOUNDED, FORGOTTEN, Wormhole
+from sim.wormhole.layout import ACTIVE, FORGOTTEN, Wormhole
 
 MOST_WORDS = 48 << 20  # of the arena: 384 MB
 WORTH_KEEPING = 2  # uses since the last time
@@ -31,7 +31,6 @@ def forget(w: Wormhole) -> Wormhole:
     outcomes, states = w.outcome[: int(row["outcomes"])], w.state[: int(row["states"])]
     keep = outcomes["uses"] >= WORTH_KEEPING
     keep[parts["outcome"][parts["outcome"] >= 0]] = True
-    keep[-1:] = True  # just found, and not played yet: it would be found again and again
     kept = np.flatnonzero(keep)
     blocks = [_blocks(w.arena, outcomes[o]) for o in kept.tolist()]
     wanted = np.zeros(len(states), bool)
@@ -44,16 +43,11 @@ def forget(w: Wormhole) -> Wormhole:
     fresh_states = states[wanted].copy()
     for state in fresh_states:
         state["at"] = arena.copy(int(state["at"]), int(state["words"]))
+    fresh_states["ahead"] = 0
     fresh_outcomes = outcomes[kept].copy()
     for outcome, ats in zip(fresh_outcomes, blocks, strict=True):
         _move(arena, outcome, ats, states, new_state)
     _chain(fresh_outcomes)
-    if row["level"] == BOUNDED and row["solving"] >= 0:
-        moved = arena.copy(int(row["samples_at"]), int(row["arena_end"] - row["samples_at"]))  # a probe's anchor lies behind the samples
-        row["anchor"] += moved - row["samples_at"]
-        row["samples_at"] = moved
-    elif row["probing"]:
-        row["anchor"] = arena.copy(int(row["anchor"]), int(row["arena_end"] - row["anchor"]))
     w.part["state"][w.part["next"] == ACTIVE] = new_state[parts["state"]]
     w.part["outcome"][w.part["next"] == ACTIVE] = _renumbered(parts["outcome"], new_outcome)
     log = w.episode[: int(row["episodes"])]

@@ -49,6 +49,8 @@ def keep_state(w, begin, n):
     S.ports = p.ports
     S.packets = p.packets
     S.visits = 0
+    S.chunk = 0
+    S.ahead = 0
     if p.use_memo:
         w.state_index[j] = i
     return i

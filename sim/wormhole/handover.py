@@ -20,7 +20,7 @@ def into_packets(w: Wormhole, scratch: State, whole: State, plan, table, packet_
     `scratch` is what partitions were solved in. Returns the memory and the simulation, grown where need be.
     """
     p, g = w.p[0], whole.g[0]
-    _follow(whole, scratch)
+    follow(whole, scratch)
     g["now"] = g["wheel_start"] = p["now"] + 1
     g["packet_hops"] = packet_hops
     for name in ("bins", "bin_shift", "bin_rows", *COUNTERS):
@@ -36,7 +36,7 @@ def into_packets(w: Wormhole, scratch: State, whole: State, plan, table, packet_
     return _run_phase(LOADING, w, whole, plan, table)
 
 
-def into_partitions(w: Wormhole, whole: State, make_scratch, plan, table, most_words: int):
+def into_partitions(w: Wormhole, whole: State, make_scratch, plan, table):
     """Make partitions of all that `whole` holds, unless there is something that no state can hold.
 
     `make_scratch` makes the idle network in which they are solved. Returns the memory and the simulation that the run goes
@@ -44,22 +44,22 @@ def into_partitions(w: Wormhole, whole: State, make_scratch, plan, table, most_w
     """
     p, flows = w.p[0], whole.g[0]["active_flows"]
     p["slots"] = p["need_items"] = flows
-    w, whole = make_room(w, whole, most_words)
-    w, whole = _run_phase(DIVIDING, w, whole, plan, table, most_words)
+    w, whole = make_room(w, whole)
+    w, whole = _run_phase(DIVIDING, w, whole, plan, table)
     if p["phase"] == PACKETS:
         return w, whole
     scratch = make_scratch()
-    _follow(scratch, whole)
+    follow(scratch, whole)
     for name in ("bins", "bin_shift", *COUNTERS):
         p[name] = whole.g[0][name]
     for name in STATISTICS:
         w.port[name] = whole.port[name]
     w.bins[:] = whole.bins
     scratch.g[0]["now"] = scratch.g[0]["wheel_start"] = START
-    return make_room(w, scratch, most_words)
+    return make_room(w, scratch)
 
 
-def _run_phase(phase, w, state, plan, table, *most_words):
+def _run_phase(phase, w, state, plan, table):
     """Let compiled code go through a phase, which one call does once there is room for it."""
     p = w.p[0]
     p["phase"], p["budget"] = phase, NO_LIMIT
@@ -67,11 +67,11 @@ def _run_phase(phase, w, state, plan, table, *most_words):
         code = drive(state, plan, w, table, NEVER, 0)
         check_arena(w)
         if code == NEED_ROOM:
-            w, state = make_room(w, state, *most_words)
+            w, state = make_room(w, state)
     return w, state
 
 
-def _follow(state: State, other: State) -> None:
+def follow(state: State, other: State) -> None:
     """Let the links of an idle network be as they are in another one."""
     for name in OF_LINKS:
         state.port[name] = other.port[name]

@@ -37,6 +37,8 @@ STATE = np.dtype(
         ("ports", "i4"),
         ("packets", "i4"),
         ("visits", "i4"),
+        ("chunk", "i4"),  # packet-hops after which it is paused at, where it was paused at before
+        ("ahead", "i4"),  # whether another thread is finding out what becomes of it
     ]
 )
 OUTCOME = np.dtype(
@@ -111,9 +113,11 @@ P = np.dtype(
         ("live_lists", "i8"), ("live_flows", "i8"), ("live_parts", "i8"),
         ("new_mark", "i8"), ("new_ports", "i8"), ("merged", "i8"), ("join_hash", "i8"), ("join_slot", "i8"), ("need_words", "i8"),
         ("need_lists", "i8"), ("need_items", "i8"), ("need_packets", "i8"), ("capacity_packets", "i8"),
-        ("guard", "i8"), ("words_moved", "i8"), ("pending", "i8"), ("first_look", "i8"), ("overflow", "i8"), ("chunk", "i8"), ("probe_pause", "i8"),
+        ("most_words", "i8"), ("forget_at", "i8"),
+        ("guard", "i8"), ("words_moved", "i8"), ("pending", "i8"), ("first_look", "i8"), ("overflow", "i8"), ("chunk", "i8"), ("pause", "i8"),
+        ("probe_pause", "i8"),
         ("logged", "i8"), ("linger", "i8"), ("large", "i8"), ("interrupted", "i8"), ("halt_parts", "i8"),
-        ("fresh_hops", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"),
+        ("fresh_hops", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"), ("offers", "i8"), ("offered", "i8"),
         # level bounded
         ("level", "i8"), ("samples_at", "i8"), ("sample_at", "i8"), ("sample_step", "i8"), ("sample_count", "i8"), ("sample_losses", "i8"),
         ("sample_from", "i8"), ("sample_skipped", "i8"), ("variance", "f8"), ("jumps", "i8"),

@@ -7,26 +7,26 @@ partition concerned moves along the graph. Where the graph ends, the partition i
 
 from numpy import int64
 
-from sim.jit import called
+from sim.jit import called, kernel
 from sim.packet.layout import IDLE, NEED_PACKETS, NEVER, RUNNING
 from sim.player.loop import FINISHED, LIMIT, STALLED, finish, pop_time
 from sim.wormhole.divide import can_divide, divide
 from sim.wormhole.join import group_ready, join_group, take_ready
 from sim.wormhole.layout import ACTIVE, ADVANCE, BOUNDED, EVENT, EXACT, PAUSE_POINT
 from sim.wormhole.load import load_state
-from sim.wormhole.outcome import MAIN, await_event, find_outcome, play_outcome, tell_events
+from sim.wormhole.outcome import MAIN, await_event, edge_slot, find_outcome, play_outcome, tell_events
 from sim.wormhole.partition import end_part, next_part, pop_part
 from sim.wormhole.room import has_room
-from sim.wormhole.solve import WORDS_PER_HOP, begin_solve, conclude, log_events, pause_after
+from sim.wormhole.solve import SHORTEST_CHUNK, WORDS_PER_HOP, begin_solve, conclude, log_events, note_chunk, pause_after
 from sim.wormhole.statistical import sample
 from sim.wormhole.steady_state import probe
 
-SOLVING, NEED_ROOM, GUARD, HALTED = 20, 21, 22, 23
+SOLVING, NEED_ROOM, GUARD, HALTED, OFFER, AWAIT = range(20, 26)
 CHOOSE, ADVANCING, JOINING, SETTLING, HALTING, LOADING, PACKETS, DIVIDING = range(8)
 GUARD_SHARE = 0.8  # of the packet-hops credited: with less to gain the rest is run packet by packet
 LOSS_SHARE = 1.3  # with more spent than that, it is given up at the first look
+LEAST_OFFERED_HOPS = 4096  # to another thread: a pause so soon after is found out before that has begun
 HOPS_PER_SOLVE = 40  # what loading and emptying cost besides
-SHORTEST_CHUNK, LONGEST_CHUNK = 512, 1 << 17  # packet-hops solved ahead at once
 BOUNDED_CHUNKS = 1 << 13, 1 << 21  # at level bounded: after an interrupt, and after a pause that none came before
 
 
@@ -91,21 +91,37 @@ def bring_to_now(s, w, d, table, a):
     return True
 
 
+@kernel
+def is_worth_offering(w, o):
+    """Whether another thread may find out what follows the pause that outcome `o`, just found, ends in."""
+    O = w.outcome[o]
+    if O.kind != PAUSE_POINT or O.uses > 0 or O.hops < LEAST_OFFERED_HOPS or w.arena[O.at + 1] != 1:
+        return False
+    state = w.arena[w.arena[O.at + 2]]
+    return w.state[state].ahead == 0 and w.edge_index[edge_slot(w, state, MAIN)] < 0
+
+
 @called
 def settle(s, w, table, a):
-    """Find out when partition `a` has its next event; False if packets must be simulated for it."""
+    """Find out when partition `a` has its next event: RUNNING, or what must be done first or besides."""
     p = w.p[0]
     A = w.part[a]
     o = find_outcome(w, table, a, MAIN)
+    if o < 0 and w.state[A.state].ahead:
+        p.offered = a
+        return AWAIT
     if o < 0:
         p.misses += 1
         begin_solve(s, w, table, a, NEVER)
-        return False
+        return SOLVING
     A.outcome = o
     if w.outcome[o].dt < NEVER:
         A.told = 0
         await_event(w, a)
-    return True
+    if p.offers and is_worth_offering(w, o):
+        p.offered = a
+        return OFFER
+    return RUNNING
 
 
 @called
@@ -152,6 +168,8 @@ def walk(s, w, d, table):
                 return RUNNING
             if p.guard and is_lost_labour(w):
                 return GUARD
+            if p.arena_end > p.forget_at:
+                return NEED_ROOM
             code = choose(s, w, d, table)
             if code != SOLVING:
                 return code
@@ -185,9 +203,11 @@ def walk(s, w, d, table):
                 p.phase = CHOOSE
             else:
                 a = int64(w.tmp[p.cursor].fresh)
-                if w.part[a].next == ACTIVE and w.part[a].outcome < 0 and not settle(s, w, table, a):
-                    return SOLVING
-                p.cursor += 1
+                code = settle(s, w, table, a) if w.part[a].next == ACTIVE and w.part[a].outcome < 0 else RUNNING
+                if code in (RUNNING, OFFER):
+                    p.cursor += 1
+                if code != RUNNING:
+                    return code
         elif p.phase == HALTING:
             while p.cursor < p.halt_parts and (w.part[p.cursor].next != ACTIVE or w.part[p.cursor].began == p.now):
                 p.cursor += 1
@@ -245,9 +265,9 @@ def after_packets(s, w, d, table, status):
         stop_probing(w)
         if p.level == BOUNDED:
             p.arena_end = p.samples_at
-        conclude(s, w, table, kind)
+        o = conclude(s, w, table, kind)
         if kind != ADVANCE and p.level == EXACT:
-            p.chunk = min(LONGEST_CHUNK, p.chunk + p.chunk // 8)
+            note_chunk(w, o)
     elif g.now > p.reference + p.sample_at:
         sample(s, w)
     elif p.probing or g.now > p.reference + p.probe_at:

@@ -12,12 +12,14 @@ from sim.wormhole import layout
 from sim.wormhole.columns import WORD_BYTES, flow_columns
 from sim.wormhole.eviction import MOST_WORDS, forget
 from sim.wormhole.layout import Wormhole
-from sim.wormhole.loop import PACKETS, SHORTEST_CHUNK
+from sim.wormhole.loop import CHOOSE, PACKETS
 from sim.wormhole.memo import Memo
+from sim.wormhole.solve import SHORTEST_CHUNK
 
 BOUNDED_GUARD = 16  # level bounded needs longer to show whether it gains
 LEAST_LOOK_HOPS, LOOK_SHARE = 30_000, 0.03  # what may be spent in vain before a run goes on packet by packet
 LARGE = 32  # flows: the outcome of so large a partition may cover several events
+NO_LIMIT = np.iinfo(np.int64).max
 START = np.int64(10**9)  # ps on the scratch clock, so that nothing loaded lies before time 0
 FIRST = dict(
     arena=1 << 17,
@@ -79,7 +81,7 @@ def _array(name, count):
 def make_wormhole(
     state, case, used_ports, *, replay=True, skip=True, packets=False, bins=2, bin_shift=20, guard=300_000, record=True, large=LARGE,
     level=layout.EXACT,
-    memo=None, classes=None,
+    most_words=MOST_WORDS, memo=None, classes=None,
 ) -> Wormhole:
     """Memory for a run over `state`, the (idle) packet simulation in which partitions are solved.
 
@@ -105,6 +107,7 @@ def make_wormhole(
     row["by_node"] = settings.pfc != PFC_FIXED and bool((state.node["buffered"] > 0).any())
     row["large"] = large
     row["first_look"] = guard if level else min(guard, max(LEAST_LOOK_HOPS, int(LOOK_SHARE * case.packet_hops)))
+    row["most_words"] = row["forget_at"] = most_words
     row["use_memo"], row["use_skip"], row["record"] = replay, skip, record
     row["timed"] = controller in ("timely", "swift")
     row["has_loss"] = has_loss
@@ -141,6 +144,7 @@ def learnt(w: Wormhole, classes: np.ndarray) -> Memo:
     row = w.p[0]
     counts = {"arena": "arena_end", "state": "states", "outcome": "outcomes", "join": "joins"}
     cut = {name: getattr(w, name)[: int(row[key])].copy() for name, key in counts.items()}
+    cut["state"]["ahead"] = 0
     return Memo(classes=classes, **cut)
 
 
@@ -181,12 +185,17 @@ def _fill_index(name, index, table, mask) -> None:
         index[j] = i
 
 
-def make_room(w: Wormhole, state, most_words: int = MOST_WORDS):
-    """Grow whatever the next step might find too small; returns the new (w, state)."""
+def make_room(w: Wormhole, state):
+    """Grow whatever the next step might find too small; returns the new (w, state).
+
+    Between two instants what has not proved useful is forgotten, where that has become too much: a moment that depends
+    on nothing but what the run has learnt.
+    """
     row = w.p[0]
     row["capacity_packets"] = state.packet.size
-    if row["arena_end"] + row["need_words"] > max(w.arena.size, most_words) and row["arena_end"] > most_words // 2:
+    if row["phase"] == CHOOSE and row["arena_end"] > row["forget_at"]:
         w = forget(w)
+        row["forget_at"] = max(row["most_words"], 2 * row["arena_end"])
     need = {
         "arena": row["arena_end"] + row["need_words"], "lists": row["lists_end"] + row["need_lists"],
         "part": row["live_parts"] + row["need_items"], "heap": row["heap"] + row["need_items"], "state": row["states"] + row["need_items"],
@@ -196,11 +205,11 @@ def make_room(w: Wormhole, state, most_words: int = MOST_WORDS):
     if need["lists"] > w.lists.size:
         w = _compact_lists(w)
         need["lists"] = row["lists_end"] + row["need_lists"]
-    changes = {}
+    changes, most = {}, int(min(row["most_words"], NO_LIMIT // 2) + 2 * row["need_words"])
     for name, count in need.items():
         old = getattr(w, name)
         if count > old.size:
-            changes[name] = _longer(name, old, max(min(2 * old.size, most_words) if name == "arena" else 2 * old.size, int(count)))
+            changes[name] = _longer(name, old, max(2 * old.size if name != "arena" else min(2 * old.size, most), int(count)))
     if "part" in changes:
         old = w.part.size
         links = np.arange(old + 1, changes["part"].size + 1)
@@ -222,6 +231,12 @@ def _longer(name, array, count):
     grown = _array(name, count)
     grown[: array.size] = array
     return grown
+
+
+def lengthen_arena(w: Wormhole, state, words: int) -> Wormhole:
+    """Room for so many more words."""
+    end = int(w.p[0]["arena_end"]) + words
+    return w if end <= w.arena.size else _index(w._replace(arena=_longer("arena", w.arena, end + words)), state)
 
 
 def grow_pool(w: Wormhole, state):

@@ -7,7 +7,7 @@ from sim.packet.layout import ACKED, NEVER
 from sim.player.tables import ACKED_NOW, END
 from sim.wormhole.canonical import put, put_state
 from sim.wormhole.graph import keep_state
-from sim.wormhole.layout import ADVANCE, BOUNDED, EVENT
+from sim.wormhole.layout import ADVANCE, BOUNDED, EVENT, PAUSE_POINT
 from sim.wormhole.load import load_state
 from sim.wormhole.outcome import MAIN, keep_outcome
 from sim.wormhole.samples import begin_sampling
@@ -16,6 +16,7 @@ from sim.wormhole.unload import unload
 
 WORDS_PER_HOP = 8  # that can be put, hashed or loaded in the time of a packet-hop
 LINGER_HOPS_PER_WORD = 2  # so that words take at most a fifth of the time
+SHORTEST_CHUNK, LONGEST_CHUNK = 512, 1 << 17  # packet-hops solved ahead at once
 FAR_AHEAD_PS = int64(1) << int64(44)  # 17 s: how far an uninterrupted partition is looked at in one go
 
 
@@ -30,6 +31,9 @@ def begin_solve(s, w, table, a, until):
     p.reference = g.now - 1
     p.slots = 0
     p.loaded = 0
+    g.wheel_start = g.now  # windows lie the same way whenever this is found out, so a pause does too
+    g.cursor = 0
+    g.refit = 1
     load_state(s, w, table, A.state, A.flows_at, A.ports_at, p.reference)
     p.skipped = 0
     p.skipped_ps = 0
@@ -47,6 +51,7 @@ def begin_solve(s, w, table, a, until):
     p.timeouts_before = g.timeouts
     p.solves += 1
     p.logged = 0
+    p.pause = int64(w.state[A.state].chunk) if w.state[A.state].chunk > 0 else p.chunk
     p.linger = LINGER_HOPS_PER_WORD * w.state[A.state].words
     for j in range(p.slots):
         w.tmp[w.tmp[j].slot].local = j
@@ -166,12 +171,24 @@ def put_draw_keys(w, table, a):
 
 
 @kernel
+def note_chunk(w, o):
+    """What is paused at gets longer the longer nothing interrupts; what follows a pause keeps to what was so at the pause."""
+    p = w.p[0]
+    p.chunk = min(LONGEST_CHUNK, p.chunk + p.chunk // 8)
+    O = w.outcome[o]
+    if O.kind == PAUSE_POINT:
+        S = w.state[w.arena[w.arena[O.at + 2]]]
+        if S.chunk == 0:
+            S.chunk = p.chunk
+
+
+@kernel
 def pause_after(w):
     """Packet-hops after which a partition that has no event is put into words, to lose less if something enters."""
     p = w.p[0]
     if p.logged > 0:
         return p.linger
-    return max(p.chunk, p.linger) if p.slots >= p.large else p.chunk
+    return max(p.pause, p.linger) if p.slots >= p.large else p.pause
 
 
 @called
