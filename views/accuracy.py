@@ -8,12 +8,14 @@ from views.figures.hops import hop_bars, parts_of
 from views.figures.sensitivity import sensitivity as cells
 from views.figures.style import CONFIG
 from views.parts import comparison, level_trials, metrics, modes, page, preview, sensitivity, trials
-from views.parts.job_names import of_time
+from views.parts.job_names import COMPLETION, ITERATION, of_time
 from views.parts.palette import MODES
 from views.parts.words import fine_share, plural, roughly, show_time, times
 
 POLL_S = 0.25
-PERCENT_COLUMNS = ("mean_error", "max_error", "iteration_error", "error_bar_coverage", "simulated")
+ERROR_COLUMNS = ("mean_error", "max_error", "iteration_error")
+SHARE_COLUMNS = ("error_bar_coverage", "simulated")
+WHOLE = {ITERATION: "iteration", COMPLETION: "last flow"}  # what a headline figure of a whole run is about
 MOST_BARS = 4  # runs whose progress is shown one by one
 LITTLE = 1.5  # a speed-up below is explained
 STATES = {"waiting": "waits for its turn", "compiling": "compiling the kernel", "building": "building", "running": "running"}
@@ -125,7 +127,7 @@ def verdict(found) -> None:
             error, name = comparison.errors_in_words(found[mode], packet), comparison.LABELS[mode]
             worst = f"Of flow completion times; worst flow {error['worst']}; root mean square of slowdowns, normalised: {error['round_trip']}"
             shown.append((f"{name}: mean error", error["mean"], worst))
-            shown.append((f"{name}: {whole.split()[0].lower()}", error["iteration"], f"{whole} against that of packet mode"))
+            shown.append((f"{name}: {WHOLE[whole]}", error["iteration"], f"{whole} against that of packet mode"))
     metrics.row("verdict", *shown, border=True)
     if "wormhole" in found and (gain or 0) < LITTLE:
         st.caption(
@@ -199,9 +201,11 @@ def levels(result) -> None:
         "promises of HPCC only the last completion at a shared bottleneck: the shares of its flows wander longer than any window."
     )
     shown = table.dropna(axis="columns", how="all")
-    columns = {name: st.column_config.NumberColumn(name.replace("_", " "), format="percent") for name in PERCENT_COLUMNS if name in shown}
-    if "iteration_error" in columns:
-        columns["iteration_error"] = st.column_config.NumberColumn(of_time(result.scenario).replace("time", "error").lower(), format="percent")
+    errors = [name for name in ERROR_COLUMNS if name in shown]
+    shown = shown.assign(**{name: 100 * shown[name] for name in errors})
+    named = {"iteration_error": f"{WHOLE[of_time(result.scenario)]} error"}
+    columns = {name: st.column_config.NumberColumn(named.get(name, name.replace("_", " ")), format="%.2g %%") for name in errors}
+    columns |= {name: st.column_config.NumberColumn(name.replace("_", " "), format="percent") for name in SHARE_COLUMNS if name in shown}
     columns["speedup"] = st.column_config.NumberColumn("speed-up", format="%.2f ×")
     st.dataframe(shown, hide_index=True, width="stretch", height="content", column_config=columns, placeholder="–")
 

@@ -58,7 +58,7 @@ def test_runs_flow_and_packet_mode_and_says_identical(accuracy):
     assert "Identical: start and end of 16 flows" in accuracy.success[0].value
     assert len(accuracy.get("plotly_chart")) == 4
     shown = {metric.label: metric.value for metric in accuracy.metric}
-    assert shown["Wormhole: mean error"] == shown["Flow level: completion"] == "0 %"
+    assert shown["Wormhole: mean error"] == shown["Flow level: last flow"] == "0 %"
 
 
 def test_a_difference_is_said_in_words(accuracy, scripted):
