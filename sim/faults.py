@@ -49,6 +49,8 @@ class Faults:
         """Flows of a NIC whose rate changed: none may exceed the new line rate, those at the old one go to it."""
         flow = state.flow
         mine = np.flatnonzero((flow["flow_id"] >= 0) & np.isin(flow["nic"], fault.ports))
+        for i in mine.tolist():
+            kernel.catch_up(state, i, fault.at_ps - 1)
         line = state.port["rate_bps"][flow["nic"][mine]]
         for column in ("rate_bps", "dcqcn_target_bps", "hpcc_reference_bps"):
             before = flow[column][mine]

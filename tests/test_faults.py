@@ -279,3 +279,16 @@ def test_a_flow_that_had_given_up_and_hears_again_waits_for_its_timer_again():
         assert not given_up or port(sim, 0, 2)["timeout_at"] == NEVER
     assert flow["acked_packets"] < flow["next_packet"]
     assert port(sim, 0, 2)["timeout_at"] < NEVER
+
+
+def test_a_cut_that_was_due_before_a_nic_got_slower_comes_before_it():
+    # Flow 0's first marked packet is acknowledged before its link fails at 5 us; its cut is due 4 us later, while nothing can be sent: from
+    # 100 to about 50 Gb/s. At 10 us the NIC falls to 25 Gb/s, and the flow with it, but it is not cut to 12.5 Gb/s then.
+    links = [(0, 3, 100, 200), (1, 3, 100, 200), (2, 3, 100, 200)]
+    faults = [link("link-down", 0, 3, 5), link("degrade", 0, 3, 10, rate_factor=0.25), link("link-up", 0, 3, 13)]
+    given = dict(hosts=3, congestion_control="dcqcn", ecn_kmin_kb=3, ecn_kmax_kb=4, ecn_pmax=1.0, ends=None)
+    sim = simulate(links, [(0, 2, 500_000), (1, 2, 500_000)], faults=faults, **given)
+    while len(sim.faults.pending) > 1:
+        assert len(sim.faults.pending) > 2 or sim.state.flow[0]["dcqcn_mark_decrease"] == 1
+        sim.advance(1)
+    assert (int(sim.state.flow[0]["rate_bps"]), int(sim.state.flow[0]["dcqcn_mark_decrease"])) == (25 * 10**9, 0)

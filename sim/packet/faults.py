@@ -3,6 +3,7 @@
 import numpy as np
 from numpy import int64
 
+from sim.congestion import dispatch
 from sim.jit import called, entry, kernel
 from sim.packet.flows import count_ports, join_ring, leave_ring, wake_nic, write_path
 from sim.packet.layout import NEVER, PAUSE, RESUME
@@ -14,7 +15,7 @@ from sim.packet.switch import release, send_control, should_resume
 from sim.packet.wheel import reschedule, unschedule
 from sim.rows import bundle_of
 
-DOWN, UP, OVER = range(3)  # in one entry, of which the machine code is made once
+DOWN, UP, OVER, DUE = range(4)  # in one entry, of which the machine code is made once
 
 
 @kernel
@@ -146,8 +147,10 @@ def _apply(s, what, ports, ack_ports, i, now):
         _take_down(s, ports, now)
     elif what == UP:
         _bring_up(s, ports, now)
-    else:
+    elif what == OVER:
         _take_path(s, i, ports, ack_ports, now)
+    else:
+        dispatch.catch_up(s, i, now)
 
 
 @entry
@@ -172,3 +175,9 @@ def bring_up(s, ports, now):
 def take_path(s, i, ports, ack_ports, now):
     """Flow slot `i` sends along `ports` from now on; what is under way stays on the old path."""
     _change(s, OVER, _numbers(ports), _numbers(ack_ports), i, now)
+
+
+def catch_up(s, i, now):
+    """Timers of flow slot `i` due at or before `now` do what they do, before what they work on is changed."""
+    nothing = np.empty(0, np.int32)
+    _change(s, DUE, nothing, nothing, i, now)

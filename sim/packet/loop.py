@@ -197,7 +197,7 @@ def end_departures(s):
 def room_for_window(s):
     """Whether the pool can take whatever one window may send."""
     g = s.g[0]
-    frames = g.width * 1e-12 * g.sending_bps / (8.0 * g.payload) + 2 * g.sending_ports + g.active_flows
+    frames = g.width * 1e-12 * g.sending_bps / (8.0 * (g.payload + g.header)) + 2 * g.sending_ports + g.active_flows
     if g.whole_ns:
         frames *= 2.0  # a truncated frame time is at least half of the exact one
     if not g.has_loss:

@@ -18,7 +18,7 @@ from sim.wormhole.layout import ACTIVE, Wormhole
 from sim.wormhole.loop import NEED_ROOM, SETTLING
 from sim.wormhole.memory import NO_LIMIT, check_arena, grow_pool, lengthen_arena, make_room
 
-UNUSED = 4  # results and jobs kept for each thread before the oldest is dropped
+WAITING, UNUSED = 2, 256  # jobs for each thread before no more are taken, and what is kept before the oldest is dropped
 
 
 class _Worker:
@@ -73,7 +73,7 @@ class Ahead:
     """Threads that solve ahead for one run; `make_worker` makes the memory of one: (packet simulation, hole)."""
 
     def __init__(self, threads: int, make_worker, plan):
-        self._make_worker, self._most = make_worker, UNUSED * threads
+        self._make_worker, self._most = make_worker, WAITING * threads
         self._plan = plan._replace(p=plan.p.copy())
         self._plan.p[0]["ready"] = 0
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="solving ahead")
@@ -82,10 +82,11 @@ class Ahead:
         self._spent: list[float] = []
 
     def offer(self, w: Wormhole, table) -> None:
-        """Have somebody find out what follows the pause that the offered partition goes to."""
-        a = int(w.p[0]["offered"])
-        state, job = _after_pause(w, w.part[a])
-        while len(self._jobs) >= self._most:
+        """Have somebody find out what follows the pause that the offered partition goes to, unless all have enough to do."""
+        if sum(not job.done() for job in self._jobs.values()) >= self._most:
+            return
+        state, job = _after_pause(w, w.part[int(w.p[0]["offered"])])
+        while len(self._jobs) >= UNUSED:
             self._drop(w, next(iter(self._jobs)))
         w.state[state]["ahead"] = 1
         self._jobs[state] = self._threads.submit(self._work, job, table)

@@ -16,7 +16,7 @@ class _Arena:
     """A new arena that words are copied to."""
 
     def __init__(self, old: np.ndarray):
-        self.old, self.words, self.end = old, np.zeros_like(old), 0
+        self.old, self.words, self.end = old, np.zeros(old.size, old.dtype), 0  # zeros_like would touch every page
 
     def copy(self, at: int, count: int) -> int:
         self.words[self.end : self.end + count] = self.old[at : at + count]

@@ -13,6 +13,7 @@ PART = np.dtype(
     [
         ("state", "i8"), ("began", "i8"), ("next_at", "i8"), ("outcome", "i8"), ("flows_at", "i8"), ("flows", "i4"), ("ports", "i4"),
         ("ports_at", "i8"), ("stamp", "i8"), ("id", "i8"), ("next", "i4"), ("touched", "i4"), ("told", "i8"),
+        ("pausing", "i8"),  # whether it goes to a pause that was just found: what follows is not known
     ]
 )  # fmt: skip
 FLOW = np.dtype([("order", "i8"), ("base", "i8"), ("sends", "i8"), ("root", "i4"), ("pad", "i4"), ("variance", "f8"), ("pace", "f8")])
@@ -117,7 +118,7 @@ P = np.dtype(
         ("guard", "i8"), ("words_moved", "i8"), ("pending", "i8"), ("first_look", "i8"), ("overflow", "i8"), ("chunk", "i8"), ("pause", "i8"),
         ("probe_pause", "i8"),
         ("logged", "i8"), ("linger", "i8"), ("large", "i8"), ("interrupted", "i8"), ("halt_parts", "i8"),
-        ("fresh_hops", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"), ("offers", "i8"), ("offered", "i8"),
+        ("fresh_hops", "i8"), ("marks", "i8"), ("pauses", "i8"), ("drops", "i8"), ("offers", "i8"), ("offered", "i8"), ("pausing", "i8"),
         # level bounded
         ("level", "i8"), ("samples_at", "i8"), ("sample_at", "i8"), ("sample_step", "i8"), ("sample_count", "i8"), ("sample_losses", "i8"),
         ("sample_from", "i8"), ("sample_skipped", "i8"), ("variance", "f8"), ("jumps", "i8"),

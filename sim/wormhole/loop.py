@@ -92,8 +92,8 @@ def bring_to_now(s, w, d, table, a):
 
 
 @kernel
-def is_worth_offering(w, o):
-    """Whether another thread may find out what follows the pause that outcome `o`, just found, ends in."""
+def leads_to_unknown(w, o):
+    """Whether outcome `o`, just found, ends in a pause, and what follows is worth to be found out by another thread."""
     O = w.outcome[o]
     if O.kind != PAUSE_POINT or O.uses > 0 or O.hops < LEAST_OFFERED_HOPS or w.arena[O.at + 1] != 1:
         return False
@@ -118,9 +118,12 @@ def settle(s, w, table, a):
     if w.outcome[o].dt < NEVER:
         A.told = 0
         await_event(w, a)
-    if p.offers and is_worth_offering(w, o):
-        p.offered = a
-        return OFFER
+    if p.offers and leads_to_unknown(w, o):
+        A.pausing = 1
+        p.pausing += 1
+        if p.pausing > 1:  # alone it is needed at once
+            p.offered = a
+            return OFFER
     return RUNNING
 
 

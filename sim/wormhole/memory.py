@@ -195,7 +195,7 @@ def make_room(w: Wormhole, state):
     row["capacity_packets"] = state.packet.size
     if row["phase"] == CHOOSE and row["arena_end"] > row["forget_at"]:
         w = forget(w)
-        row["forget_at"] = max(row["most_words"], 2 * row["arena_end"])
+        row["forget_at"] = max(row["most_words"], row["arena_end"] + row["most_words"] // 4)
     need = {
         "arena": row["arena_end"] + row["need_words"], "lists": row["lists_end"] + row["need_lists"],
         "part": row["live_parts"] + row["need_items"], "heap": row["heap"] + row["need_items"], "state": row["states"] + row["need_items"],
@@ -208,8 +208,10 @@ def make_room(w: Wormhole, state):
     changes, most = {}, int(min(row["most_words"], NO_LIMIT // 2) + 2 * row["need_words"])
     for name, count in need.items():
         old = getattr(w, name)
-        if count > old.size:
-            changes[name] = _longer(name, old, max(2 * old.size if name != "arena" else min(2 * old.size, most), int(count)))
+        if count > old.size and name == "arena":
+            changes[name] = _longer(name, old, max(min(2 * old.size, most), int(count + count // 8)), int(row["arena_end"]))
+        elif count > old.size:
+            changes[name] = _longer(name, old, max(2 * old.size, int(count)))
     if "part" in changes:
         old = w.part.size
         links = np.arange(old + 1, changes["part"].size + 1)
@@ -227,16 +229,16 @@ def make_room(w: Wormhole, state):
     return _index(w._replace(words=flow_words(state)), state), state
 
 
-def _longer(name, array, count):
+def _longer(name, array, count, used=None):
     grown = _array(name, count)
-    grown[: array.size] = array
+    grown[:used][: array.size] = array[:used]
     return grown
 
 
 def lengthen_arena(w: Wormhole, state, words: int) -> Wormhole:
     """Room for so many more words."""
     end = int(w.p[0]["arena_end"]) + words
-    return w if end <= w.arena.size else _index(w._replace(arena=_longer("arena", w.arena, end + words)), state)
+    return w if end <= w.arena.size else _index(w._replace(arena=_longer("arena", w.arena, end + words, end - words)), state)
 
 
 def grow_pool(w: Wormhole, state):

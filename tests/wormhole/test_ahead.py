@@ -12,21 +12,37 @@ from sim.scenario import Scenario
 from sim.wormhole import ahead
 from sim.wormhole.ahead import Ahead
 from sim.wormhole_simulation import WormholeSimulation
-from tests.walls.runs import arrays, differences, fabric, finish, incast, simulation, with_faults
+from tests.walls.runs import arrays, differences, finish, simulation, with_faults
 
+SENDERS, BYTES = 4, 4_000_000
 LOSS = {"kind": "loss", "a": "gpu0", "b": "switch0", "at_us": 0, "probability": 0.001}
-DOWN = {"kind": "link-down", "a": "leaf0", "b": "spine0", "at_us": 300}
-UP = {"kind": "link-up", "a": "leaf0", "b": "spine0", "at_us": 600}
-BYTES = 1_500_000
+DOWN = {"kind": "link-down", "a": "gpu0", "b": "switch0", "at_us": 1200}
+UP = {"kind": "link-up", "a": "gpu0", "b": "switch0", "at_us": 1300}
+
+
+def incasts(controller, groups=3, **transport):
+    """Incasts side by side at one switch whose buffer they do not share, none like the other."""
+    span = SENDERS + 1
+    rows = [
+        {"src": group * span + sender, "dst": group * span + SENDERS, "bytes": BYTES + 100_000 * group + 1000 * sender, "start_us": 0.1 * group}
+        for group in range(groups)
+        for sender in range(SENDERS)
+    ]
+    return {
+        "cluster": {"topology": "one-switch", "gpus": groups * span, "gpus_per_node": 1, "nvlink_gbps": 0, "nic_gbps": 100},
+        "traffic": {"pattern": "flows", "flows": rows},
+        "transport": {"congestion_control": controller, "pfc": "fixed", "pfc_xoff_kb": 1000, "buffer_mb": 64, **transport},
+    }
+
+
 CASES = {
-    "marked": incast("dcqcn", 5, BYTES),
-    "in windows": incast("dctcp", 5, BYTES),
-    "by delay": incast("timely", 5, BYTES),
-    "by telemetry": incast("hpcc", 5, BYTES),
-    "paused": incast("none", 5, BYTES, pfc="fixed", pfc_xoff_kb=50),
-    "lossy": with_faults(incast("dcqcn", 5, BYTES), LOSS, retransmit_timeout_us=100),
-    "several partitions": fabric("dcqcn", BYTES, pattern="permutation"),
-    "failing": with_faults(fabric("dcqcn", BYTES, pattern="ring"), DOWN, UP),
+    "marked": incasts("dcqcn"),
+    "in windows": incasts("dctcp"),
+    "by delay": incasts("timely"),
+    "by telemetry": incasts("hpcc"),
+    "paused": incasts("none", pfc_xoff_kb=50),
+    "lossy": with_faults(incasts("dcqcn"), LOSS, retransmit_timeout_us=100),
+    "failing": with_faults(incasts("dcqcn"), DOWN, UP),
 }
 
 
@@ -95,13 +111,13 @@ def test_what_another_thread_finds_is_what_this_one_would_have_found(name, inlin
 
 
 @pytest.mark.parametrize("threads", [2, 3, 5])
-@pytest.mark.parametrize("name", ["marked", "several partitions", "failing"])
+@pytest.mark.parametrize("name", ["marked", "by telemetry", "failing"])
 def test_any_number_of_threads_gives_the_same_bits(name, threads):
     same(run(CASES[name], 1), run(CASES[name], threads))
 
 
 def test_what_nobody_needed_is_dropped(inline, monkeypatch):
-    monkeypatch.setattr(ahead, "UNUSED", 1)
+    monkeypatch.setattr(ahead, "UNUSED", 2)
     smaller = {"model.layers": 2, "model.hidden": 256, "jobs.0.model.layers": 2, "jobs.0.model.hidden": 256, "background.0.times": 5}
     scenario = load_preset("two-tenants").replace_all(smaller)
     first, second = (finish(WormholeSimulation(case_of(scenario), threads=threads, guard=0)) for threads in (1, 2))
@@ -110,7 +126,7 @@ def test_what_nobody_needed_is_dropped(inline, monkeypatch):
 
 
 def test_a_memo_that_is_full_forgets_what_was_offered_too(inline):
-    first, second = (run(CASES["several partitions"], threads, most_words=1 << 15) for threads in (1, 2))
+    first, second = (run(CASES["marked"], threads, most_words=1 << 15) for threads in (1, 2))
     assert differences(arrays(first), arrays(second)) == {}
 
 
@@ -120,6 +136,11 @@ def test_a_cancelled_run_sends_its_threads_home():
         sim.advance(2_000)
     sim.cancel()
     assert sim._ahead is None and sim.result().raw.status == "cancelled"
+
+
+def test_a_partition_alone_asks_nobody(inline):
+    assert run(incasts("dcqcn", groups=1), 2, skip=False).status == "finished"
+    assert inline[0].jobs == 0
 
 
 def test_one_thread_asks_nobody(monkeypatch):
