@@ -4,9 +4,13 @@ import gc
 import threading
 import time
 
+import numba
+
+from sim.jit import COMPILED
 from sim.scenario import Scenario
 from sim.simulation import Simulation
 from sim.topology.routing import explicit_path, max_base_rtt_ps
+from sim.wormhole.adopt import adopt
 from sim.wormhole_simulation import WormholeSimulation
 
 TINY = {
@@ -72,7 +76,10 @@ def compile_all() -> None:
     gc.disable()  # the compiler makes millions of objects that all live on: looking for garbage takes an eighth of the time
     try:
         result = Simulation(Scenario.from_data(TINY)).run()
-        WormholeSimulation(Scenario.from_data({**TINY, "faults": []})).run()
+        wormhole = WormholeSimulation(Scenario.from_data({**TINY, "faults": []}))
+        wormhole.run()
+        if COMPILED:
+            adopt.compile(tuple(map(numba.typeof, (wormhole.hole, wormhole.hole, 0))))  # so short a run has no helpers
         len(result.critical_path)
         network, (first, second) = result.network, result.network.hosts[[0, 2]]
         leaf = next(int(node) for node in network.port_dst[network.port_src == first] if node in _beside(network, second))
