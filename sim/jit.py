@@ -105,3 +105,9 @@ def called(function):
 def entry(function):
     """Compile a packet-kernel function that Python calls."""
     return numba.njit(**_KERNEL, _nrt=False, pipeline_class=Lean)(function)
+
+
+def compile_for(function, *arguments):
+    """Compile an entry for arguments like these, without calling it."""
+    if COMPILED:
+        function.compile(tuple(map(numba.typeof, arguments)))

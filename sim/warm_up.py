@@ -4,9 +4,7 @@ import gc
 import threading
 import time
 
-import numba
-
-from sim.jit import COMPILED
+from sim.jit import compile_for
 from sim.scenario import Scenario
 from sim.simulation import Simulation
 from sim.topology.routing import explicit_path, max_base_rtt_ps
@@ -78,8 +76,7 @@ def compile_all() -> None:
         result = Simulation(Scenario.from_data(TINY)).run()
         wormhole = WormholeSimulation(Scenario.from_data({**TINY, "faults": []}))
         wormhole.run()
-        if COMPILED:
-            adopt.compile(tuple(map(numba.typeof, (wormhole.hole, wormhole.hole, 0))))  # so short a run has no helpers
+        compile_for(adopt, wormhole.hole, wormhole.hole, 0)  # so short a run has no helpers
         len(result.critical_path)
         network, (first, second) = result.network, result.network.hosts[[0, 2]]
         leaf = next(int(node) for node in network.port_dst[network.port_src == first] if node in _beside(network, second))
