@@ -46,7 +46,7 @@ def make_simulation(
         store, or None or "none" to begin with nothing.
         What this run learns is added by `keep()`. Only level exact has a use for it.
     threads
-        How many find out ahead what becomes of partitions, in mode wormhole, level exact; all cores unless given. Results do not depend on it.
+        How many find out ahead what becomes of partitions, in mode wormhole, level exact; all cores up to 16 unless given. Results do not depend on it.
     """
     refuse_unknown(mode, level)
     if mode == "packet":

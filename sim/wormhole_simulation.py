@@ -26,6 +26,7 @@ WALKS = 20_000  # instants between two looks at the outside world
 LEVELS = {"exact": EXACT, "bounded": BOUNDED}
 LEAST_TRIED_HOPS, TRIED_SHARE = 300_000, 0.05  # before a run in which hardly anything repeats goes on packet by packet
 NO_BINS = 62  # shift of a time series that has one bin
+MOST_THREADS = 16  # unless more are asked for: no run seen so far has more partitions to solve at once
 ALONE_HOPS = 1_000_000  # packet-hops simulated before other threads are called in
 FIRST_PATIENCE = 1_000  # packet-hops after a fault before it is looked again whether the network can be divided
 
@@ -37,7 +38,7 @@ class WormholeSimulation(Simulation):
     whole nanoseconds keeps the ancestry of every event, so that nothing recurs: there the packets are run.
     `level`: "exact", or "bounded", which besides jumps over what is steady in the mean only, with an error bar (`fct_err_ps`).
     `guard`: packet-hops tried before a run in which hardly anything repeats goes on packet by packet.
-    `threads`: how many take part at most, all cores unless given; what comes out does not depend on it.
+    `threads`: how many take part at most, all cores up to 16 unless given; what comes out does not depend on it.
     `memo`: a `sim.wormhole.memo.Store` or `sim.wormhole.database.Database` to begin with and, by `keep()`, to add to.
     """
 
@@ -50,7 +51,7 @@ class WormholeSimulation(Simulation):
         if level not in LEVELS:
             raise RunError(f"{level!r} is not a level: {did_you_mean(level, LEVELS)}")
         self.level = level
-        self.helpers = (threads or os.cpu_count() or 1) - 1 if level == "exact" else 0
+        self.helpers = (threads or min(MOST_THREADS, os.cpu_count() or 1)) - 1 if level == "exact" else 0
         self._ahead = None
         self.options = dict(replay=replay, skip=skip, record=record, guard=guard, large=large, level=LEVELS[level], most_words=most_words)
         self.memo = memo if replay and level == "exact" else None  # what is estimated serves this run only

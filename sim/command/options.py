@@ -77,7 +77,7 @@ def add_run_options(parser: Parser, modes: tuple[str, ...] = tuple(MODES), defau
         "--threads",
         type=whole("--threads", 1, 4096),
         metavar="N",
-        help="mode wormhole: threads that work on the run, all cores if not given; results do not depend on it",
+        help="mode wormhole: threads that work on the run, all cores up to 16 if not given; results do not depend on it",
     )
     parser.add_argument(
         "--memo",
