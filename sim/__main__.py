@@ -1,7 +1,9 @@
 """`python -m sim`: the engine without a browser."""
 
+import contextlib
 import os
 import sys
+import threading
 
 try:
     from sim.command import bench, compare, exporting, hpcc, importing, run, validate
@@ -41,16 +43,37 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command line; the exit status."""
     try:
         args = parse(sys.argv[1:] if arguments is None else arguments)
-        return COMMANDS[args.command].execute(args)
+        status = COMMANDS[args.command].execute(args)
+        sys.stdout.flush()
+        return status
     except LabError as problem:
         print(f"python -m sim: {problem}", file=sys.stderr)
         return REFUSED
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence_output()
         return 0
+    except OSError as problem:
+        _silence_output()
+        print(f"python -m sim: {problem.filename or 'standard output'}: {problem.strerror or problem}", file=sys.stderr)
+        return REFUSED
+
+
+def _silence_output() -> None:
+    """What standard output still holds goes nowhere, so that no exit tries to write it again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def leave(status: int) -> None:
+    """End the process. A thread inside the compiler cannot be unwound: the interpreter's own way out would abort."""
+    if not any(thread.daemon for thread in threading.enumerate()):
+        sys.exit(status)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
+    os._exit(status)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())
