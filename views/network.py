@@ -6,7 +6,7 @@ import streamlit as st
 from views.figures.heat import heat
 from views.figures.port import MARKS, port, quiet, seen
 from views.figures.style import CONFIG
-from views.parts import metrics, page
+from views.parts import fault_times, metrics, page
 from views.parts.job_names import of_numbers
 from views.parts.words import plural, show_bytes, show_count, show_rate, show_share, show_time
 
@@ -26,6 +26,7 @@ def main() -> None:
         st.info("The run ended before anything was sent.", icon=":material/info:")
         return
     prepare(result)
+    fault_times.tell(result, ". Move the time there to see it; a link that is down is dotted.")
     playing = st.session_state[PLAY]
     st.fragment(moment, run_every=TICK_S if playing else None)(result, playing)
 
@@ -147,7 +148,7 @@ def detail(result, port_id: int, at_s: float) -> None:
         *_of_others(result, flows),
     )
     st.plotly_chart(
-        port(result, port_id, at_s),
+        port(result, port_id, at_s, fault_times.moments(result)),
         config=CONFIG,
         key="port",
         alt="Utilisation, queue, marks and flows of one port over time",

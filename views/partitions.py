@@ -8,8 +8,8 @@ from views.figures.lane_bars import BUSIEST, MOST_ROWS, WORKED
 from views.figures.lane_links import MOST_LINKS, told, ways_of
 from views.figures.lanes import lanes
 from views.figures.partition_map import partition_map
-from views.figures.style import CONFIG, time_unit
-from views.parts import metrics, page, records, window
+from views.figures.style import CONFIG, add_moments, time_unit
+from views.parts import fault_times, metrics, page, records, window
 from views.parts.labels import labelled
 from views.parts.words import fine_share, plural, show_bytes, show_count, show_time
 
@@ -26,10 +26,13 @@ def main() -> None:
     notice = records.in_packets(result)
     if notice is not None:
         st.caption(f":material/info: {labelled(notice)} That rest is one lane: the network was not divided there.")
+    fault_times.tell(result, ": the dashed lines in the chart.")
     shown_s = window.choose(result, WINDOW)
     order = st.session_state.get(ORDER, BUSIEST)
     ways = ways_of(result.partitions)
     figure, shown, total = lanes(episodes, shown_s, result.end_s, st.session_state[CHOSEN], st.session_state[MOMENT], order, ways)
+    if total:
+        add_moments(figure, fault_times.moments(result), shown_s, time_unit(result.end_s)[0])
     st.plotly_chart(
         figure, config=CONFIG, key="lanes", on_select=_clicked, selection_mode="points",
         alt="Partitions over time, coloured by simulated, replayed and skipped",

@@ -4,9 +4,9 @@ import streamlit as st
 
 from views.figures.gantt import gantt
 from views.figures.pipeline_times import bubble_of
-from views.figures.shares import kind_word, path_shares
+from views.figures.shares import OTHERS, kind_word, parts_of_path, path_shares
 from views.figures.style import CONFIG, time_unit
-from views.parts import metrics, page, ranks, records
+from views.parts import fault_times, metrics, page, ranks, records
 from views.parts import window as stretch
 from views.parts.fields import spell
 from views.parts.job_names import of_numbers, trains
@@ -19,6 +19,10 @@ HOW_TOLD = (
     " The row “network” is dark where any flow had to be simulated packet by packet (never too thin to be seen; hover for the share), "
     "lighter where all were replayed or skipped."
 )
+WAITED = (
+    "*Work of others* is what the path computes beyond the work of its last rank: that rank waited for busier experts, slower GPUs "
+    "or steps that only others have."
+)
 WORK = ("forward", "backward", "weight", "recompute", "TP")  # what a stage does with each micro-batch
 
 
@@ -27,23 +31,28 @@ def main() -> None:
     result = page.need_result()
     prepare(result)
     jobs = ranks.choose_job(result)
+    shares_s = parts_of_path(result)
     st.plotly_chart(
-        path_shares(result.path_shares_s), config=CONFIG, key="path shares", alt="Shares of the critical path by kind"
+        path_shares(shares_s), config=CONFIG, key="path shares", alt="Shares of the critical path by kind"
     )
     parts = ", ".join(
-        f"{kind_word(name)} {show_time(seconds)}" for name, seconds in result.path_shares_s.items() if seconds > 0
+        f"{kind_word(name)} {show_time(seconds)}" for name, seconds in shares_s.items() if seconds > 0
     )
     st.caption(
         f"What the critical path, the chain of steps that decides the end, went into: {parts}. "
         f"Only shortening these makes the {'iteration' if trains(result.scenario) and not result.scenario.jobs else 'run'} shorter."
     )
     explain_bubble(result, jobs)
+    if shares_s.get(OTHERS, 0) > 0:
+        st.caption(WAITED)
     name_slow(result)
+    fault_times.tell(result, ": the dashed lines in the chart.")
     shown, labels = ranks.choose(result, jobs)
     window = stretch.choose(result, WINDOW)
     episodes = records.table(result, "episodes")
+    moments = ranks.marks(result, jobs) | fault_times.moments(result)
     st.plotly_chart(
-        gantt(result, shown, window, labels, st.session_state.get(CHOSEN_FLOW), episodes, ranks.marks(result, jobs)),
+        gantt(result, shown, window, labels, st.session_state.get(CHOSEN_FLOW), episodes, moments),
         config=CONFIG,
         key="gantt",
         on_select=_clicked,

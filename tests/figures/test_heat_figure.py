@@ -71,3 +71,11 @@ def test_paused_ports_have_a_square_below_their_point(incast):
     (squares,) = [trace for trace in heat(incast, bin).data if trace.name == "paused by PFC"]
     assert len(squares.x) == np.count_nonzero(incast.series.paused_s[:, bin])
     assert names.index("paused by PFC") < [trace.customdata is not None for trace in heat(incast, bin).data].index(True)
+
+
+def test_all_links_of_a_switch_are_broken_while_it_is_down():
+    faults = [{"kind": kind, "a": "spine0", "at_us": at_us} for kind, at_us in (("switch-down", 200), ("switch-up", 600))]
+    result = fabricate.result(load_preset("link-failure").replace_all({"faults": faults}))
+    down = {time_us: {result.network.port_name(int(port)) for port in down_links(result, time_us * 1e-6)} for time_us in (100, 300, 700)}
+    assert [len(names) for names in down.values()] == [0, 4, 0]
+    assert all("spine0" in name for name in down[300])

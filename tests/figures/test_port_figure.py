@@ -90,3 +90,9 @@ def test_mode_flow_says_that_it_knows_no_queues():
     result.raw.mode = "flow"
     result.raw.series_marks[:] = result.raw.series_max_queue_bytes[:] = 0
     assert quiet(result, 1).startswith("Mode flow")
+
+
+def test_moments_are_marked_with_their_words(incast):
+    figure = port(incast, 1, moments={1e-4: "link fails"})
+    assert "link fails" in [annotation.text for annotation in figure.layout.annotations]
+    assert np.isclose([shape.x0 for shape in figure.layout.shapes], 100).any()  # us

@@ -5,7 +5,8 @@ import pytest
 from sim.preset import load_preset
 from sim.workload.bytes import bytes_per_gpu as sent
 from sim.workload.memory import feasibility
-from views.figures.shares import bytes_per_gpu, memory_per_gpu, path_shares
+from tests import fabricate
+from views.figures.shares import OTHERS, bytes_per_gpu, memory_per_gpu, parts_of_path, path_shares
 from views.parts import palette
 
 OVER = {"TP": "NVLink", "PP": "network", "DP": "NVLink and network", "EMBEDDING": "network"}
@@ -48,3 +49,12 @@ def test_parts_of_the_critical_path_fill_the_bar(gpt):
 
 def test_a_path_without_steps_is_said():
     assert "nothing was computed" in path_shares({"compute": 0.0}).layout.annotations[0].text
+
+
+@pytest.mark.parametrize("strategy, wanted", [({"tp": 4, "pp": 2}, "bubble"), ({"tp": 4, "pp": 1}, OTHERS)])
+def test_a_bubble_is_one_only_where_there_is_a_pipeline(strategy, wanted):
+    result = fabricate.result(fabricate.training(parallelism=strategy))
+    parts = parts_of_path(result)
+    assert list(parts) == [wanted if name == "bubble" else name for name in result.path_shares_s]
+    assert parts[wanted] == result.path_shares_s["bubble"]
+    assert path_shares({wanted: 1.0}).data[0].marker.color == palette.KINDS["bubble"]

@@ -15,7 +15,6 @@ PATH_ROW, PATH_LANE = -1, (-0.25, 0.25)  # the strip above all ranks
 HOW_ROW = -2  # above it, in wormhole mode: how the answer came about
 PATH_STEPS = 300  # longer critical paths are condensed in the strip
 LONG_NAME = 20  # characters
-MARKS_NAMED = 12  # more marks of time carry no text
 THIN = 0.2  # lanes this low are underlined where others are outlined, and take a thin halo
 _FIELDS = ["lane", "kind", "rank", "start_s", "end_s", "low", "high", "count", "id", "bytes"]
 
@@ -55,7 +54,7 @@ def gantt(
         _add_strip(figure, path, window_s, scale)
         _add_outlines(figure, path, spots, lanes, row_of, scale)
     style.apply(figure, 90 + lanes.row_px * len(names), x_title=f"time ({unit})")
-    _add_marks(figure, marks or {}, window_s, scale)
+    style.add_moments(figure, marks or {}, window_s, scale)
     figure.update_yaxes(
         tickvals=list(range(top, len(ranks))),
         ticktext=names,
@@ -204,15 +203,3 @@ def _stretches(path: pd.DataFrame, spots: dict, lanes: Lanes) -> list[tuple]:
         else:
             found.append((*lane, start, end))
     return found
-
-
-def _add_marks(figure: go.Figure, marks: dict[float, str], window_s, scale: float) -> None:
-    """A dashed line at each of some moments, with its word at the top while there is room."""
-    inside = {at: word for at, word in marks.items() if window_s[0] <= at <= window_s[1]}
-    for at, word in inside.items():
-        figure.add_vline(x=at / scale, line=dict(color=palette.MUTED, width=1, dash="dash"))
-        if len(inside) <= MARKS_NAMED:
-            figure.add_annotation(
-                x=at / scale, y=0, yref="paper", yanchor="bottom", xanchor="right", text=word, showarrow=False, textangle=-90,
-                font=dict(size=10, color=palette.TEXT), bgcolor="rgba(255,255,255,0.75)", borderpad=1,
-            )  # fmt: skip

@@ -87,11 +87,11 @@ def _add_paused(figure: go.Figure, result, ports: np.ndarray, bin: int, apart: b
 
 
 def down_links(result, time_s: float) -> np.ndarray:
-    """One port of every link that a fault has taken down, and none brought back, by a time."""
+    """One port of every link that a fault of it or of its switch has taken down, and none brought back, by a time."""
     down = np.zeros(result.network.n_ports, dtype=bool)
     for fault in sorted(result.scenario.faults, key=lambda fault: fault.at_us):
-        if fault.at_us * 1e-6 < time_s and fault.kind in ("link-down", "link-up"):
-            down[fault_ports(result.network, fault)] = fault.kind == "link-down"
+        if fault.at_us * 1e-6 < time_s and fault.kind.endswith(("-down", "-up")):
+            down[fault_ports(result.network, fault)] = fault.kind.endswith("-down")
     return np.flatnonzero(down[::2]) * 2
 
 

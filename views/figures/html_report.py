@@ -15,7 +15,7 @@ from views.figures.gantt import gantt
 from views.figures.heat import heat
 from views.figures.hops import hop_bars, parts_of
 from views.figures.port import port, quiet
-from views.figures.shares import path_shares
+from views.figures.shares import parts_of_path, path_shares
 from views.parts import palette
 from views.parts.job_names import of_time
 from views.parts.words import fine_share, plural, show_bytes, show_count, show_time
@@ -102,7 +102,7 @@ def charts(result) -> Iterator[tuple[str, str, go.Figure]]:
     if ranks and result.end_s > 0:
         some = f" of {plural(len(busy), 'rank')}, {len(ranks)} of them" if len(ranks) < len(busy) else ""
         yield "Timeline", f"What each rank computes and sends{some}; the critical path on top.", gantt(result, ranks, (0.0, result.end_s))
-        yield "What the critical path is made of", "The parts add up to its length.", path_shares(result.path_shares_s)
+        yield "What the critical path is made of", "The parts add up to its length.", path_shares(parts_of_path(result))
     if result.series.n_bins and result.series.tx_bytes.any():
         bin = int(result.series.tx_bytes.sum(axis=0).argmax())
         edges = result.series.edges_s

@@ -12,8 +12,10 @@ UTILISATION, QUEUE, MARKS, FLOWS = "utilisation", "queue", "marks", "flows"
 SHARES = {UTILISATION: 0.24, QUEUE: 0.34, MARKS: 0.2, FLOWS: 0.22}  # of the height, where all four are drawn
 
 
-def port(result, port_id: int, at_s: float | None = None) -> go.Figure:
-    """Up to four charts on one time axis; `at_s` is marked by a vertical line. What never happened has no chart: see `quiet`."""
+def port(result, port_id: int, at_s: float | None = None, moments: dict[float, str] | None = None) -> go.Figure:
+    """Up to four charts on one time axis; `at_s` is marked by a vertical line, `moments` (in seconds) by one with a word each.
+    What never happened has no chart: see `quiet`.
+    """
     series = result.series
     if not series.n_bins:
         return style.empty("the run ended before anything was recorded")
@@ -54,6 +56,7 @@ def port(result, port_id: int, at_s: float | None = None) -> go.Figure:
     figure.update_xaxes(title_text=f"time ({unit})", row=len(rows), col=1)
     if at_s is not None:
         figure.add_vline(x=at_s / scale, line=dict(color=palette.TEXT, width=1, dash="dot"))
+    style.add_moments(figure, moments or {}, (0.0, series.end_s), scale)
     figure.update_layout(hovermode="x unified", uirevision=f"port {port_id}", bargap=0)
     return figure
 

@@ -6,6 +6,8 @@ from views.figures import style
 from views.parts import palette
 from views.parts.words import show_bytes, show_time
 
+OTHERS = "work of others"  # in place of a bubble
+
 
 def bytes_per_gpu(rows, over: dict[str, str]) -> go.Figure:
     """Bytes that a GPU of the busiest stage sends per iteration, one bar for each kind of parallelism.
@@ -87,6 +89,14 @@ def memory_per_gpu(rows, capacity_bytes: float) -> go.Figure:
     return figure
 
 
+def parts_of_path(result) -> dict[str, float]:
+    """What the critical path went into, s; what is a bubble of pipelines is, where there is no pipeline, work of others that it waits for."""
+    strategies = [result.scenario.parallelism, *(job.parallelism for job in result.scenario.jobs)]
+    if any(one is not None and one.pp > 1 for one in strategies):
+        return result.path_shares_s
+    return {OTHERS if name == "bubble" else name: seconds for name, seconds in result.path_shares_s.items()}
+
+
 def path_shares(parts_s: dict[str, float]) -> go.Figure:
     """One stacked bar: the critical path's seconds by what they went into, as shares of its length."""
     total = sum(parts_s.values())
@@ -103,7 +113,7 @@ def path_shares(parts_s: dict[str, float]) -> go.Figure:
                 x=[share],
                 width=0.7,
                 name=name,
-                marker_color=palette.kind_colour(name),
+                marker_color=palette.kind_colour("bubble" if name == OTHERS else name),
                 text=f"{name}<br>{share:.0f} %" if share >= 7 else "",
                 textposition="inside",
                 insidetextanchor="middle",

@@ -9,6 +9,7 @@ from views.parts import palette
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _RATE_UNITS = ((1e12, "Tb/s"), (1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "bit/s"))
 _BYTE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+MOMENTS_NAMED = 12  # more moments carry no text
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
 
@@ -48,6 +49,7 @@ def apply(figure: go.Figure, height: int, x_title: str = "", y_title: str = "", 
         colorway=list(palette.KINDS.values()),
         showlegend=legend,
         legend=dict(orientation="h", x=0, y=1.0, yanchor="bottom", xanchor="left", title_text=""),
+        modebar=dict(bgcolor="rgba(255,255,255,0.75)", color=palette.MUTED, activecolor=palette.TEXT),  # else half black over this transparent paper
         bargap=0.35,
         title_text="",
     )
@@ -63,6 +65,18 @@ def drawing(figure: go.Figure, height: int, legend: bool = True) -> go.Figure:
     figure.update_yaxes(visible=False)
     figure.update_layout(hovermode="closest", dragmode="pan")
     return figure
+
+
+def add_moments(figure: go.Figure, moments: dict[float, str], window_s: tuple[float, float], scale: float) -> None:
+    """A dashed line at each of some moments (in seconds), with its word at the bottom while there is room."""
+    inside = {at: word for at, word in moments.items() if window_s[0] <= at <= window_s[1]}
+    for at, word in inside.items():
+        figure.add_vline(x=at / scale, line=dict(color=palette.MUTED, width=1, dash="dash"))
+        if len(inside) <= MOMENTS_NAMED:
+            figure.add_annotation(
+                x=at / scale, y=0, yref="paper", yanchor="bottom", xanchor="right", text=word, showarrow=False, textangle=-90,
+                font=dict(size=10, color=palette.TEXT), bgcolor="rgba(255,255,255,0.75)", borderpad=1,
+            )  # fmt: skip
 
 
 def empty(message: str, height: int = 200) -> go.Figure:
