@@ -46,6 +46,10 @@ def table(tools) -> Validation | None:
             help=f"The columns of presets/reference/published.csv, in this order: {', '.join(COLUMNS)}.",
         )  # fmt: skip
         st.caption("It is predicted with the efficiencies that the project's own table gives; a GPU that is not in that one takes its own rows.")
+        st.download_button(
+            "The project's own table, as a pattern", REFERENCE.read_bytes(), REFERENCE.name, "text/csv",
+            icon=":material/download:", on_click="ignore", key="own table",
+        )  # fmt: skip
     try:
         if given is None:
             return compared(REFERENCE.read_bytes(), OWN_TABLE)

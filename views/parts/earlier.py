@@ -44,6 +44,7 @@ def table(runs) -> tuple[dict, dict]:
     number = st.column_config.NumberColumn
     columns = {
         "run": [run.number for run in runs],
+        "title": [run.title for run in runs],
         "changed": [told(run) for run in runs],
         "time": [run.time_s / scale for run in runs],
         "over": ["newest" if run is runs[0] else "–" if (ratio := run.over(runs[0])) is None else signed(ratio) for run in runs],
@@ -54,12 +55,12 @@ def table(runs) -> tuple[dict, dict]:
         **{part: [getattr(run, part) for run in runs] for part in ("simulated", "replayed", "skipped")},
         "cpu_s": [run.cpu_s for run in runs],
         "of": [WORDS[run.time_name] if run.finished else f"partial: {run.status}" for run in runs],
-        "title": [run.title for run in runs],
     }
-    if len(set(columns["of"])) == 1:
-        del columns["of"]
+    for name in ("title", "of"):  # told only where runs differ in it
+        if len(set(columns[name])) == 1:
+            del columns[name]
     config = {
-        "changed": st.column_config.TextColumn("changed", width="large"),
+        "title": st.column_config.TextColumn("scenario", width="medium"), "changed": st.column_config.TextColumn("changed", width="medium"),
         "time": number(f"time ({unit})", format="%.4g"), "over": "against newest", "mean": number(f"mean flow ({unit})", format="%.4g"),
         "slowest": number(f"slowest flow ({unit})", format="%.4g"), "cpu_s": number("CPU (s)", format="%.3g"), "of": "time of",
         **{part: number(part, format="percent") for part in ("simulated", "replayed", "skipped")},

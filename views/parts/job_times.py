@@ -28,7 +28,10 @@ def show(result) -> None:
                 {"job": names, "iteration": [_time(job["iteration_s"]) for job in jobs], "iterations": [len(job["iterations_s"]) for job in jobs]},
                 hide_index=True, width="stretch",
             )  # fmt: skip
-        st.caption("Mean time of an iteration of each job, all on the same network.")
+        st.caption(
+            "Mean time of an iteration of each job, all on the same network. What sharing costs a job shows when it runs alone: "
+            "remove the others on the Build page, run again, and compare the two times."
+        )
     elif jobs and len(jobs[0]["iterations_s"]) > 1:
         st.caption(f"Iteration time: {told(jobs[0])}; the whole run took {show_time(result.end_s)}.")
 

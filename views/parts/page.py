@@ -11,7 +11,8 @@ COMPACT = """<style>
 [data-testid='stMainBlockContainer'] { padding-top: 4.5rem; padding-bottom: 2rem; }
 [data-testid='stMainBlockContainer'] h1 { padding: 0; }
 [data-testid='stMainBlockContainer'] h3 { padding: 0.25rem 0 0.5rem; }
-</style>"""
+@media (hover: none) { .js-plotly-plot:not(:hover) .modebar { opacity: 0; pointer-events: none; } }
+</style>"""  # on a touch screen a chart's buttons come with a tap: always there, they would cover its legend
 PAGES = {
     "build": "views/build.py",
     "import": "views/import_files.py",
