@@ -137,3 +137,8 @@ def test_moments_are_marked_with_their_words(everything):
     figure = gantt(everything, [0], (0.0, everything.end_s), marks={1e-3: "iteration 1 ends", 2 * everything.end_s: "never"})
     assert [note.text for note in figure.layout.annotations] == ["iteration 1 ends"]
     assert figure.layout.xaxis.title.text == "time (ms)" and [line.x0 for line in figure.layout.shapes] == [1.0]
+
+
+def test_a_word_longer_than_the_chart_is_high_is_left_out_its_line_is_not(everything):
+    figure = gantt(everything, [0], (0.0, everything.end_s), marks={1e-3: "leaf0–spine0 works again" * 3})
+    assert not figure.layout.annotations and len(figure.layout.shapes) == 1

@@ -76,6 +76,8 @@ def test_the_table_tells_the_first_keys_and_the_file_all_of_them():
     columns, _ = table(runs)
     assert columns["changed"][1] == "first run" and columns["changed"][0].endswith(f"; and {len(runs[0].changed) - KEYS_TOLD} more")
     assert columns["over"] == ["newest", "–"] and columns["of"] == ["iteration", "completion"]
+    assert list(columns)[:3] == ["run", "title", "changed"] and columns["title"] == ["Made-up training", "Made-up incast"]
+    assert "title" not in table(of(scenario(), scenario()))[0]
     rows = list(csv.DictReader(io.StringIO(as_csv(runs))))
     assert rows[0]["changed"] == "; ".join(runs[0].changed) and float(rows[1]["time_s"]) == runs[1].time_s
     assert rows[0]["time_over_newest"] == "1.0" and rows[1]["time_over_newest"] == "" and rows[0]["level"] == ""

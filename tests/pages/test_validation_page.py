@@ -22,7 +22,7 @@ def test_it_needs_no_run(validation):
     assert figures["Rows compared"] == "92" and figures["Memory: worst error"] == "0 %"
     assert float(figures["Steps: mean error"].removesuffix(" %")) < 6
     assert any("not compared" in expander.label for expander in validation.expander)
-    assert {button.label for button in validation.get("download_button")} >= {"Everything as JSON", "Rows as CSV"}
+    assert {button.label for button in validation.get("download_button")} >= {"Everything as JSON", "Rows as CSV", "The project's own table, as a pattern"}
 
 
 def test_every_kind_is_drawn(validation):

@@ -10,6 +10,7 @@ _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _RATE_UNITS = ((1e12, "Tb/s"), (1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "bit/s"))
 _BYTE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 MOMENTS_NAMED = 12  # more moments carry no text
+LETTER_PX, AROUND_PX = 5, 90  # along a moment's word; of a chart's height above and below its plot
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
 
@@ -70,9 +71,11 @@ def drawing(figure: go.Figure, height: int, legend: bool = True) -> go.Figure:
 def add_moments(figure: go.Figure, moments: dict[float, str], window_s: tuple[float, float], scale: float) -> None:
     """A dashed line at each of some moments (in seconds), with its word at the bottom while there is room."""
     inside = {at: word for at, word in moments.items() if window_s[0] <= at <= window_s[1]}
+    room = (figure.layout.height - AROUND_PX) / LETTER_PX
+    named = len(inside) <= MOMENTS_NAMED and all(len(word) <= room for word in inside.values())
     for at, word in inside.items():
         figure.add_vline(x=at / scale, line=dict(color=palette.MUTED, width=1, dash="dash"))
-        if len(inside) <= MOMENTS_NAMED:
+        if named:
             figure.add_annotation(
                 x=at / scale, y=0, yref="paper", yanchor="bottom", xanchor="right", text=word, showarrow=False, textangle=-90,
                 font=dict(size=10, color=palette.TEXT), bgcolor="rgba(255,255,255,0.75)", borderpad=1,
