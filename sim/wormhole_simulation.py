@@ -28,6 +28,7 @@ LEAST_TRIED_HOPS, TRIED_SHARE = 300_000, 0.05  # before a run in which hardly an
 NO_BINS = 62  # shift of a time series that has one bin
 MOST_THREADS = 16  # unless more are asked for: no run seen so far has more partitions to solve at once
 ALONE_HOPS = 1_000_000  # packet-hops simulated before other threads are called in
+REST = 3  # times what was spent where too little repeated, packet by packet before the next try, then twice as long, ...
 FIRST_PATIENCE = 1_000  # packet-hops after a fault before it is looked again whether the network can be divided
 
 
@@ -60,6 +61,7 @@ class WormholeSimulation(Simulation):
         self._why_packets = "with a clock of whole nanoseconds no state recurs" if self.case.settings.whole_ns else "a link has changed"
         self._divides = not self.case.settings.whole_ns
         self._try_at, self._patience = 0, FIRST_PATIENCE
+        self._rest_hops, self._doubt = 0, 1
         if self.in_packets:
             self.credited_before, self._left_at_ps = 0, 0
 
@@ -171,7 +173,9 @@ class WormholeSimulation(Simulation):
         elif code == FINISHED:
             self.status = "finished"
         elif code == GUARD:
-            self._stay_in_packets("too little repeats here to gain from what is known")
+            self._rest_hops = self._doubt * REST * int(p["spent"])
+            self._doubt *= 2
+            self._stay_in_packets("too little repeats here to gain from what is known", divides=self._divides)
         elif code == LIMIT or (code == STALLED and limit < NEVER):
             self._halt(int(limit) - 1)
         elif code == STALLED and p["live_parts"] > 0:
@@ -205,8 +209,8 @@ class WormholeSimulation(Simulation):
             self.cpu_s["kernel"] += self._ahead.close()
             self._ahead, self.hole.p[0]["offers"] = None, 0
 
-    def _stay_in_packets(self, why: str) -> None:
-        self._why_packets, self._divides = why, False
+    def _stay_in_packets(self, why: str, divides=False) -> None:
+        self._why_packets, self._divides = why, divides
         self._halt(int(self.hole.p[0]["now"]))
 
     def _halt(self, at_ps: int) -> None:
@@ -217,7 +221,7 @@ class WormholeSimulation(Simulation):
     def _go_on_in_packets(self) -> None:
         """Load what there is into a packet simulation of the whole network, with all that it has counted so far."""
         hops = self.packet_hops()
-        self._left_at_ps, self.credited_before, self._try_at = int(self.hole.p[0]["now"]), hops, 0
+        self._left_at_ps, self.credited_before, self._try_at, self._rest_hops = int(self.hole.p[0]["now"]), hops, hops + self._rest_hops, 0
         self.hole, self.state = into_packets(self.hole, self.state, self._make_state(), self.plan, self.table, hops)
 
     def _books(self) -> Books:
@@ -264,7 +268,7 @@ class WormholeSimulation(Simulation):
             since = "Every packet was" if self._left_at_ps == 0 else f"From {show_time(self._left_at_ps / PS_PER_S)} on every packet was"
             said.append(f"{since} simulated: {self._why_packets}.")
         elif self.simulated_ps:
-            said.append(f"After faults {show_time(self.simulated_ps / PS_PER_S)} of the run were simulated packet by packet.")
+            said.append(f"{show_time(self.simulated_ps / PS_PER_S)} of the run were simulated packet by packet: after faults, or where too little repeats.")
         return said
 
     def kernel_counters(self) -> dict:

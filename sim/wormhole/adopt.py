@@ -5,10 +5,9 @@ from numpy import int64
 from sim.jit import called, entry
 from sim.rows import bundle_of
 from sim.wormhole.canonical import put
+from sim.wormhole.effort import note_chunk
 from sim.wormhole.graph import keep_state
-from sim.wormhole.layout import ADVANCE
 from sim.wormhole.outcome import MAIN, PER_FLOW, PER_PORT, keep_outcome
-from sim.wormhole.solve import note_chunk
 
 
 @entry
@@ -80,7 +79,6 @@ def adopt_outcome(w, v, a):
     copy_words(w, v, V.at + 2 + comps, 2 * events + PER_FLOW * flows + PER_PORT * int64(A.ports))
     p.words_moved = words + v.p[0].words_moved
     p.executed += O.hops
-    p.pending += O.hops if O.kind != ADVANCE else 0
     p.misses += 1
     p.solves += 1
     p.found_periods += v.p[0].found_periods

@@ -9,6 +9,7 @@ from numpy import int64
 from sim.jit import called, kernel
 from sim.packet.port import book_pause
 from sim.wormhole.canonical import number_ports, put_state, stamped_hops
+from sim.wormhole.effort import labour
 from sim.wormhole.graph import keep_state
 from sim.wormhole.join import sort_slots
 from sim.wormhole.partition import form_part, own_ports
@@ -146,3 +147,5 @@ def divide(s, w, d):
         own_ports(w, b)
     p.slots = 0
     p.loaded = 0
+    p.spent_before = labour(w)
+    p.credited_before = p.credited

@@ -5,9 +5,10 @@ from sim.packet.layout import IDLE, NEED_FLOWS, NEED_PACKETS, NEVER, RUNNING
 from sim.packet.loop import advance
 from sim.player.loop import FINISHED, LIMIT, STALLED, handle_instant, start_ready
 from sim.rows import bundle_of
+from sim.wormhole.effort import pause_after
 from sim.wormhole.loop import NEED_ROOM, PACKETS, SOLVING, after_packets, walk
 from sim.wormhole.room import has_room
-from sim.wormhole.solve import pause_after, solve_stop
+from sim.wormhole.solve import solve_stop
 
 
 @entry

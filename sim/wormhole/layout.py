@@ -13,6 +13,7 @@ PART = np.dtype(
     [
         ("state", "i8"), ("began", "i8"), ("next_at", "i8"), ("outcome", "i8"), ("flows_at", "i8"), ("flows", "i4"), ("ports", "i4"),
         ("ports_at", "i8"), ("stamp", "i8"), ("id", "i8"), ("next", "i4"), ("touched", "i4"), ("told", "i8"),
+        ("owed", "i8"),  # packet-hops that were found out for it and are not played yet
         ("pausing", "i8"),  # whether it goes to a pause that was just found: what follows is not known
     ]
 )  # fmt: skip
@@ -114,7 +115,8 @@ P = np.dtype(
         ("live_lists", "i8"), ("live_flows", "i8"), ("live_parts", "i8"),
         ("new_mark", "i8"), ("new_ports", "i8"), ("merged", "i8"), ("join_hash", "i8"), ("join_slot", "i8"), ("need_words", "i8"),
         ("need_lists", "i8"), ("need_items", "i8"), ("need_packets", "i8"), ("capacity_packets", "i8"),
-        ("most_words", "i8"), ("forget_at", "i8"),
+        ("most_words", "i8"), ("forget_at", "i8"), ("spent", "i8"), ("spent_before", "i8"),
+        ("credited_before", "i8"),
         ("guard", "i8"), ("words_moved", "i8"), ("pending", "i8"), ("first_look", "i8"), ("overflow", "i8"), ("chunk", "i8"), ("pause", "i8"),
         ("probe_pause", "i8"),
         ("logged", "i8"), ("linger", "i8"), ("large", "i8"), ("interrupted", "i8"), ("halt_parts", "i8"),

@@ -11,22 +11,20 @@ from sim.jit import called, kernel
 from sim.packet.layout import IDLE, NEED_PACKETS, NEVER, RUNNING
 from sim.player.loop import FINISHED, LIMIT, STALLED, finish, pop_time
 from sim.wormhole.divide import can_divide, divide
+from sim.wormhole.effort import SHORTEST_CHUNK, is_lost_labour, note_chunk, pause_after
 from sim.wormhole.join import group_ready, join_group, take_ready
 from sim.wormhole.layout import ACTIVE, ADVANCE, BOUNDED, EVENT, EXACT, PAUSE_POINT
 from sim.wormhole.load import load_state
 from sim.wormhole.outcome import MAIN, await_event, edge_slot, find_outcome, play_outcome, tell_events
 from sim.wormhole.partition import end_part, next_part, pop_part
 from sim.wormhole.room import has_room
-from sim.wormhole.solve import SHORTEST_CHUNK, WORDS_PER_HOP, begin_solve, conclude, log_events, note_chunk, pause_after
+from sim.wormhole.solve import begin_solve, conclude, log_events
 from sim.wormhole.statistical import sample
 from sim.wormhole.steady_state import probe
 
 SOLVING, NEED_ROOM, GUARD, HALTED, OFFER, AWAIT = range(20, 26)
 CHOOSE, ADVANCING, JOINING, SETTLING, HALTING, LOADING, PACKETS, DIVIDING = range(8)
-GUARD_SHARE = 0.8  # of the packet-hops credited: with less to gain the rest is run packet by packet
-LOSS_SHARE = 1.3  # with more spent than that, it is given up at the first look
 LEAST_OFFERED_HOPS = 4096  # to another thread: a pause so soon after is found out before that has begun
-HOPS_PER_SOLVE = 40  # what loading and emptying cost besides
 BOUNDED_CHUNKS = 1 << 13, 1 << 21  # at level bounded: after an interrupt, and after a pause that none came before
 
 
@@ -80,9 +78,8 @@ def bring_to_now(s, w, d, table, a):
     if A.began == p.now:
         return True
     o = find_outcome(w, table, a, p.now - A.began)
-    if A.outcome >= 0 and w.outcome[A.outcome].uses == 0:
-        p.pending -= w.outcome[A.outcome].hops
-        A.outcome = -1
+    p.pending -= A.owed
+    A.owed = 0
     if o < 0:
         p.misses += 1
         begin_solve(s, w, table, a, p.now - A.began)
@@ -115,6 +112,9 @@ def settle(s, w, table, a):
         begin_solve(s, w, table, a, NEVER)
         return SOLVING
     A.outcome = o
+    if w.outcome[o].uses == 0:
+        A.owed = w.outcome[o].hops
+        p.pending += A.owed
     if w.outcome[o].dt < NEVER:
         A.told = 0
         await_event(w, a)
@@ -144,18 +144,6 @@ def load_all(s, w, d, table):
         F.retransmits = d.flow[F.flow_id].retransmits
     s.g[0].entries = p.order
     p.phase = PACKETS
-
-
-@called
-def is_lost_labour(w):
-    """Whether going on packet by packet costs less: too little of what is credited is replayed or skipped, or too much is put into words."""
-    p = w.p[0]
-    if p.pending > p.credited:
-        return False  # what has just been found out is played first
-    spent = p.executed + p.words_moved // WORDS_PER_HOP + HOPS_PER_SOLVE * (p.solves + p.join_misses)
-    if spent > p.first_look and spent > LOSS_SHARE * (p.credited + p.pending):
-        return True
-    return spent > p.guard and spent > GUARD_SHARE * p.credited
 
 
 @called

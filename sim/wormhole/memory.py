@@ -10,11 +10,11 @@ from sim.packet.layout import PFC_FIXED, PFC_OFF
 from sim.packet.state import records
 from sim.wormhole import layout
 from sim.wormhole.columns import WORD_BYTES, flow_columns
+from sim.wormhole.effort import SHORTEST_CHUNK
 from sim.wormhole.eviction import MOST_WORDS, forget
 from sim.wormhole.layout import Wormhole
 from sim.wormhole.loop import CHOOSE, PACKETS
 from sim.wormhole.memo import Memo
-from sim.wormhole.solve import SHORTEST_CHUNK
 
 BOUNDED_GUARD = 16  # level bounded needs longer to show whether it gains
 LEAST_LOOK_HOPS, LOOK_SHARE = 30_000, 0.03  # what may be spent in vain before a run goes on packet by packet

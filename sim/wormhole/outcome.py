@@ -172,7 +172,6 @@ def play_outcome(w, d, a, o):
         p.hits += 1
         p.replayed += O.hops + O.skipped
     else:
-        p.pending -= O.hops if O.offset == MAIN else 0
         p.fresh_hops += O.hops
         p.skipped_hops += O.skipped
     O.uses += 1

@@ -81,6 +81,7 @@ def form_part(w, state, flows, ports, now):
     A.touched = -1
     A.told = 0
     A.pausing = 0
+    A.owed = 0
     A.flows = flows
     A.ports = ports
     A.flows_at = p.lists_end
@@ -121,6 +122,7 @@ def end_part(w, a):
     A.next = p.free_part
     p.free_part = a
     p.pausing -= A.pausing
+    p.pending -= A.owed
     p.live_parts -= 1
     p.live_flows -= A.flows
     p.live_lists -= A.flows + A.ports

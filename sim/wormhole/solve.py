@@ -6,17 +6,15 @@ from sim.jit import called, kernel
 from sim.packet.layout import ACKED, NEVER
 from sim.player.tables import ACKED_NOW, END
 from sim.wormhole.canonical import put, put_state
+from sim.wormhole.effort import LINGER_HOPS_PER_WORD
 from sim.wormhole.graph import keep_state
-from sim.wormhole.layout import ADVANCE, BOUNDED, EVENT, PAUSE_POINT
+from sim.wormhole.layout import ADVANCE, BOUNDED, EVENT
 from sim.wormhole.load import load_state
 from sim.wormhole.outcome import MAIN, keep_outcome
 from sim.wormhole.samples import begin_sampling
 from sim.wormhole.steady_state import begin_probing, next_instant
 from sim.wormhole.unload import unload
 
-WORDS_PER_HOP = 8  # that can be put, hashed or loaded in the time of a packet-hop
-LINGER_HOPS_PER_WORD = 2  # so that words take at most a fifth of the time
-SHORTEST_CHUNK, LONGEST_CHUNK = 512, 1 << 17  # packet-hops solved ahead at once
 FAR_AHEAD_PS = int64(1) << int64(44)  # 17 s: how far an uninterrupted partition is looked at in one go
 
 
@@ -170,27 +168,6 @@ def put_draw_keys(w, table, a):
         put(w, w.flow[f].sends)
 
 
-@kernel
-def note_chunk(w, o):
-    """What is paused at gets longer the longer nothing interrupts; what follows a pause keeps to what was so at the pause."""
-    p = w.p[0]
-    p.chunk = min(LONGEST_CHUNK, p.chunk + p.chunk // 8)
-    O = w.outcome[o]
-    if O.kind == PAUSE_POINT:
-        S = w.state[w.arena[w.arena[O.at + 2]]]
-        if S.chunk == 0:
-            S.chunk = p.chunk
-
-
-@kernel
-def pause_after(w):
-    """Packet-hops after which a partition that has no event is put into words, to lose less if something enters."""
-    p = w.p[0]
-    if p.logged > 0:
-        return p.linger
-    return max(p.pause, p.linger) if p.slots >= p.large else p.pause
-
-
 @called
 def log_events(s, w, d, a):
     """Note what this instant reports; whether the partition may be solved on past it.
@@ -272,7 +249,6 @@ def conclude(s, w, table, kind):
     O.periods = p.periods
     O.variance = p.variance
     p.executed += O.hops
-    p.pending += O.hops if kind != ADVANCE else 0
     if g.draws != p.draws_before:
         O.drew = p.arena_end
         put_draw_keys(w, table, a)
