@@ -62,9 +62,8 @@ def parameter_row(controller: str, overrides: dict[str, float] | None = None) ->
         low, high = bounds(known[name])
         if not low <= value <= high:
             nearest = low if not value > low else high
-            raise ScenarioError(
-                f"transport.parameters.{name} = {value:g}: must be from {low:g} to {high:g} {known[name].unit}; the nearest is {nearest:g}"
-            )
+            unit = f" {known[name].unit}" if known[name].unit != "1" else ""
+            raise ScenarioError(f"transport.parameters.{name} = {value:g}: must be from {low:g} to {high:g}{unit}; the nearest is {nearest:g}")
         field, scale = _kernel_field(CONTROLLERS[controller], known[name])
         row[0][field] = value * scale
     for module in FIXED_POINT.values():

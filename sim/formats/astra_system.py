@@ -34,7 +34,7 @@ class AstraSystem:
 
 def is_astra_system(text: str) -> bool:
     """Whether `text` looks like a system.json."""
-    return text.lstrip().startswith("{") and "-implementation" in text
+    return text.lstrip().startswith("{") and any(f'"{key}' in text for key in ("-implementation", *KEYS))
 
 
 def read_astra_system(text: str, file: str = "system.json") -> AstraSystem:

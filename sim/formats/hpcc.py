@@ -66,6 +66,8 @@ def case_of_texts(topology: Named, flows: Named, config: Named | None, paths: Na
     if settings.loss > 0:
         network = replace(network, port_loss=np.where(network.port_loss > 0, network.port_loss, settings.loss))
     listed = read_flows(flows[1], network, flows[0])
+    if not len(listed.src):
+        raise FormatError(f"{flows[0]}: lists 0 flows: at least 1 is needed")
     given = {} if paths is None else read_paths(paths[1], network, paths[0])
     config_file = "the defaults" if config is None else config[0]
     data, ack, explicit = _paths(network, listed, given, ecmp_seed)

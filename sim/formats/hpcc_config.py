@@ -98,7 +98,7 @@ KEYS: dict[str, tuple[str, Callable[[list[str]], object]]] = {
     "RATE_BOUND": ("rate_bound", _flag),
     "LINK_DOWN": ("link_down", _link_down),
     "BUFFER_SIZE": ("buffer_mib", _number(1, 2**20, whole=True)),
-    "U_TARGET": ("u_target", _number(0.01, 10)),
+    "U_TARGET": ("u_target", _number(0.01, 1)),
     "MI_THRESH": ("mi_thresh", _number(0, 1e6, whole=True)),
     "ALPHA_RESUME_INTERVAL": ("alpha_interval_us", _MICROSECONDS),
     "RATE_DECREASE_INTERVAL": ("decrease_interval_us", _MICROSECONDS),

@@ -39,11 +39,9 @@ def run_of(source: HpccCase, resolution: str = "1ps", seed: int = 1, name: str =
     Raises
     ------
     FormatError
-        There is no flow, or none starts before SIMULATOR_STOP_TIME.
+        No flow starts before SIMULATOR_STOP_TIME.
     """
     flows, network, config = source.flows, source.network, source.config
-    if not len(flows.src):
-        raise FormatError("the flow file lists 0 flows: at least 1 is needed")
     origin_ps = int(flows.start_ps.min())
     limit_ps = ps_from_s(config.stop_s) - origin_ps
     if limit_ps <= 0:

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 
-from sim.errors import FormatError
 from sim.formats.hpcc import HpccCase, case_of_texts
 from sim.formats.hpcc_paths import HEADER
 from sim.formats.hpcc_topology import topology_text
@@ -30,8 +29,6 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
             raise found.missing(what)
     case = case_of_texts(topology, flows, config, paths, windows=False)
     listed = case.flows
-    if not len(listed.src):
-        raise FormatError(f"{flows[0]}: lists 0 flows: at least 1 is needed")
     said = [*case.notices]
     if config is None:
         said.append("no configuration is given: DCQCN with the HPCC simulator's defaults")

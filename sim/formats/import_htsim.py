@@ -36,16 +36,16 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
         "name": plain_name(names[0]), "title": f"htsim {plain_name(names[0])}", "cluster": cluster,
         "description": f"Imported from htsim's {' and '.join(names)}" + (f": {len(work.src)} connections, {len(work.trigger_id)} triggers." if work else "."),
     }  # fmt: skip
-    data |= _work(work, ", ".join(names), said)
+    data |= _work(work, ", ".join(names), matrix and matrix[0], said)
     return Scenario.from_data(data), said
 
 
-def _work(work: HtsimWork | None, source: str, said: list[str]) -> dict:
+def _work(work: HtsimWork | None, source: str, matrix: str | None, said: list[str]) -> dict:
     if work is None:
         said.append(f"no connection matrix is given: every host sends {FLOW_BYTES // 10**6} MB to the next")
         return {"traffic": {"pattern": "ring", "flow_bytes": FLOW_BYTES}}
     if not len(work.src):
-        raise FormatError("the connection matrix lists 0 connections: at least 1 is needed")
+        raise FormatError(f"{matrix}: lists 0 connections: at least 1 is needed")
     if (work.trigger >= 0).any():
         return {"program": {"kind": "htsim", "source": source, "ranks": work.nodes, "work": to_text(work)}}
     return messages(work.nodes, work.src, work.dst, work.n_bytes, work.start_ps, source)

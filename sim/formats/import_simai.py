@@ -1,5 +1,6 @@
 """SimAI's files as a scenario: a workload, a topology, or both."""
 
+from sim.errors import FormatError
 from sim.formats.import_parts import Found, default_cluster, plain_name
 from sim.formats.simai_topology import is_simai_topology, read_simai_topology
 from sim.formats.simai_workload import is_simai_workload, read_simai_workload
@@ -22,6 +23,11 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
         said = [*said, word]
     else:
         read = read_simai_topology(topology[1], topology[0])
+        if work.gpus > read.gpus:
+            raise FormatError(
+                f"{workload[0]}:1: all_gpus {work.gpus}: {topology[0]} has {read.gpus} GPUs, and a rank needs one of its own; "
+                f"the nearest is all_gpus: {read.gpus}, or a topology of {work.gpus} GPUs"
+            )
         cluster = {"topology": "file", "graph": read.graph, "gpus_per_node": read.gpus_per_server, "nvswitches": read.nvswitches}
         cluster |= {"gpu": read.gpu} if read.gpu else {}
         said = [*said, *read.notices]

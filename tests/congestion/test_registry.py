@@ -47,5 +47,5 @@ def test_a_wrong_name_is_answered_with_the_nearest():
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
 def test_a_senseless_value_is_refused(value):
-    with pytest.raises(ScenarioError, match=r"parameters\.gain = .*: must be from 0 to 1"):
+    with pytest.raises(ScenarioError, match=r"parameters\.gain = .*: must be from 0 to 1; the nearest is [01]$"):
         parameter_row("dcqcn", {"gain": value})

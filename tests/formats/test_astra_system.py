@@ -36,6 +36,7 @@ def test_a_roofline():
 
 def test_recognised():
     assert is_astra_system(SYSTEM) and not is_astra_system('{"0": [0, 1]}')
+    assert is_astra_system('{"preferred-dataset-splits": 4}') and is_astra_system('{"peak-perf": 900, "local-mem-bw": 50}')
 
 
 @pytest.mark.parametrize(

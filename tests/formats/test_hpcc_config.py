@@ -53,6 +53,7 @@ def test_a_key_twice_is_said():
         ("XYZ 1\n", ["is not one of the 50 keys of the HPCC simulator: the nearest are '"]),
         ("CC_MODE 1\nRATE_AI 50\n", ["c.txt:2: RATE_AI '50'", "did you mean 50Mb/s?"]),
         ("RATE_AI\n", ["c.txt:1: RATE_AI ''", "like 50Mb/s"]),
+        ("U_TARGET 1.5\n", ["c.txt:1: U_TARGET '1.5'", "from 0.01 to 1; the nearest is 1"]),
         ("PACKET_PAYLOAD_SIZE 0\n", ["must be one whole number from 1 to 65536; the nearest is 1"]),
         ("PACKET_PAYLOAD_SIZE 10.5\n", ["whole number"]),
         ("HAS_WIN yes\n", ["HAS_WIN 'yes': must be 0 or 1"]),

@@ -89,7 +89,7 @@ def test_a_stop_before_the_first_flow_is_refused(files):
 
 
 def test_a_file_without_flows_is_refused(files):
-    with pytest.raises(FormatError, match="lists 0 flows"):
+    with pytest.raises(FormatError, match=r"^flow\.txt: lists 0 flows"):
         run_of(files("0\n"))
 
 

@@ -94,6 +94,13 @@ def test_refused_in_one_line(text, words):
     assert "\n" not in str(caught.value) and all(word in str(caught.value) for word in words), caught.value
 
 
+def test_ids_of_64_bits():
+    large = MATRIX.replace("id 9 trigger 7", f"id {2**63 - 1} trigger {2**32}").replace("send_done_trigger 7", f"send_done_trigger {2**32}")
+    work, _ = read_cm(large.replace("trigger id 7", f"trigger id {2**32}"))
+    assert work.id.max() == 2**63 - 1 and 2**32 in work.trigger_id
+    assert cm_text(from_text(to_text(work))) == cm_text(work)
+
+
 def test_a_canonical_text_that_was_tampered_with():
     text = to_text(read_cm(MATRIX)[0])
     for change, words in ((('"src":[0', '"src":[1'), "goes to itself"), (('"send_done":[0', '"send_done":[2'), "send_done 2: must be below 2")):

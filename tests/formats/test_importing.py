@@ -69,7 +69,7 @@ def test_a_topology_larger_than_the_workload_lists_the_idle_gpus():
 
 def test_a_workload_larger_than_the_topology_is_refused():
     text = refused("simai", {"w": WORKLOAD.encode(), "t": TOPOLOGY.encode()})
-    assert text.startswith("program.ranks = 16: there are cluster.gpus = 4")
+    assert text == "w:1: all_gpus 16: t has 4 GPUs, and a rank needs one of its own; the nearest is all_gpus: 4, or a topology of 16 GPUs"
 
 
 def test_a_simai_workload_alone_takes_a_cluster_and_says_so():
@@ -164,7 +164,7 @@ def test_htsim_files():
          "system.json: all-reduce-implementation has 3 algorithms, network.yml 2 dimensions"),
         ("chakra", {f"t.{n}.et": trace() for n in range(9)} | {"n.yml": NETWORK.encode()}, "network.yml has 8 NPUs, the traces 9 ranks"),
         ("htsim", {"a.cm": MATRIX.replace("Nodes 4", "Nodes 40").encode(), "b": THREE.encode()}, "a.cm has 40 nodes, b 16: a node needs a host of its own"),
-        ("htsim", {"a.cm": b"Nodes 4\nConnections 0\n"}, "the connection matrix lists 0 connections"),
+        ("htsim", {"a.cm": b"Nodes 4\nConnections 0\n"}, "a.cm: lists 0 connections: at least 1 is needed"),
     ],
 )  # fmt: skip
 def test_refused_in_one_line(kind, files, words):
