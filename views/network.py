@@ -158,6 +158,7 @@ def detail(result, port_id: int, at_s: float) -> None:
         told.append("A queue above kmin gets packets marked, and senders slow down.")
     if row["paused_s"] > 0:
         told.append("While it is paused (shaded) a port may not send at all and backs up the ports behind it.")
+    told.append(fault_times.rerouted(result))
     st.caption(" ".join(filter(None, told)))
     with st.expander(f"{plural(len(flows), 'flow')} through this port", icon=":material/list:"):
         names = of_numbers(result.scenario)

@@ -23,7 +23,8 @@ WAITED = (
     "*Work of others* is what the path computes beyond the work of its last rank: that rank waited for busier experts, slower GPUs "
     "or steps that only others have."
 )
-WORK = ("forward", "backward", "weight", "recompute", "TP")  # what a stage does with each micro-batch
+COMPUTED = ("forward", "backward", "weight", "recompute")  # what a rank computes with each micro-batch
+WORK = (*COMPUTED, "TP")  # what a stage does with it
 
 
 def main() -> None:
@@ -96,7 +97,21 @@ def name_slow(result) -> None:
     if slow:
         more = f" and {len(slow) - MOST_SLOW} more" if len(slow) > MOST_SLOW else ""
         named = f"**{', '.join(slow[:MOST_SLOW])}**{more}"
-        st.caption(f":material/hourglass_bottom: Slow by the scenario: {named}. Ranks that share its work wait in the short gaps of their rows.")
+        st.caption(
+            f":material/hourglass_bottom: Slow by the scenario: {named}. Ranks that share its work wait in the short gaps of their rows.{_lost_to_slow(result)}"
+        )
+
+
+def _lost_to_slow(result) -> str:
+    """How much of the critical path slow ranks compute, and how much less that were at the others' speed."""
+    speed = {one.gpu: one.speed for one in result.scenario.stragglers}
+    path = result.critical_path
+    path = path[(path["node_kind"] == "task") & path["kind"].isin(COMPUTED) & path["rank"].isin(list(speed))]
+    took = path["end_s"] - path["start_s"]
+    if not took.sum() > 0:
+        return " The critical path does not go through it."
+    lost = (took * (1 - path["rank"].map(speed))).sum()
+    return f" Of the critical path {show_time(took.sum())} are computed there, {show_time(lost)} more than at the others' speed."
 
 
 def bubble_in_words(p) -> str:
@@ -177,6 +192,8 @@ def close_look(result) -> None:
         + ". The ports it crosses, in order:"
     )
     hops(result, int(flow["flow_id"]))
+    if told := fault_times.rerouted(result):
+        st.caption(told)
 
 
 def describe(result, flow_id: int, on_path: bool) -> str:

@@ -83,6 +83,14 @@ def test_the_table_tells_the_first_keys_and_the_file_all_of_them():
     assert rows[0]["time_over_newest"] == "1.0" and rows[1]["time_over_newest"] == "" and rows[0]["level"] == ""
 
 
+def test_bus_bandwidths_stand_side_by_side_where_collectives_were_run():
+    traffic = {"pattern": "collective", "collective": "all-reduce", "collective_bytes": 1_000_000}
+    runs = of(scenario(traffic=traffic), scenario())
+    columns, _ = table(runs)
+    assert columns["busbw"] == [pytest.approx(runs[0].busbw_bytes_per_s / 1e9), None] and runs[0].busbw_bytes_per_s > 0
+    assert "busbw" not in table(of(scenario(), scenario()))[0]
+
+
 def test_the_same_again_says_that_nothing_was_changed():
     assert told(of(scenario(), scenario())[1]) == "nothing"
 

@@ -5,6 +5,7 @@ import pytest
 from tests import fabricate
 from tests.pages.app_under_test import go, press, run_now, widget
 from views.parts import ranks
+from views.parts.words import show_time
 
 
 @pytest.fixture
@@ -139,3 +140,15 @@ def test_slow_ranks_are_named(app):
     widget(app.selectbox, "Preset").select("straggler").run()
     go(run_now(app), "timeline")
     assert any("**rank 5 at 60 % of the others' speed**" in caption.value for caption in app.caption)
+
+
+def test_a_slow_gpu_is_named_with_what_it_costs_on_the_critical_path(app, scripted):
+    widget(app.selectbox, "Preset").select("straggler").run()
+    go(run_now(app), "timeline")
+    result = scripted.latest.result
+    path = result.critical_path
+    there = path[(path["rank"] == 5) & path["kind"].isin(["forward", "backward", "weight", "recompute"])]
+    took = (there["end_s"] - there["start_s"]).sum()
+    (line,) = [caption.value for caption in app.caption if "Slow by the scenario" in caption.value]
+    assert took > 0 and "rank 5 at 60 %" in line
+    assert f"{show_time(took)} are computed there, {show_time(0.4 * took)} more" in line

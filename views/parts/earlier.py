@@ -50,6 +50,7 @@ def table(runs) -> tuple[dict, dict]:
         "over": ["newest" if run is runs[0] else "–" if (ratio := run.over(runs[0])) is None else signed(ratio) for run in runs],
         "mean": [_scaled(run.mean_fct_s, scale) for run in runs],
         "slowest": [_scaled(run.max_fct_s, scale) for run in runs],
+        "busbw": [_scaled(run.busbw_bytes_per_s, 1e9) for run in runs],
         "mode": [run.mode if run.level in (None, "exact") else f"{run.mode}, {run.level}" for run in runs],
         "controller": [spell(run.controller) for run in runs],
         **{part: [getattr(run, part) for run in runs] for part in ("simulated", "replayed", "skipped")},
@@ -59,9 +60,12 @@ def table(runs) -> tuple[dict, dict]:
     for name in ("title", "of"):  # told only where runs differ in it
         if len(set(columns[name])) == 1:
             del columns[name]
+    if not any(columns["busbw"]):
+        del columns["busbw"]
     config = {
         "title": st.column_config.TextColumn("scenario", width="medium"), "changed": st.column_config.TextColumn("changed", width="medium"),
         "time": number(f"time ({unit})", format="%.4g"), "over": "against newest", "mean": number(f"mean flow ({unit})", format="%.4g"),
+        "busbw": number("bus bandwidth (GB/s)", format="%.4g"),
         "slowest": number(f"slowest flow ({unit})", format="%.4g"), "cpu_s": number("CPU (s)", format="%.3g"), "of": "time of",
         **{part: number(part, format="percent") for part in ("simulated", "replayed", "skipped")},
     }  # fmt: skip

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from sim.accuracy import worked_s
+from sim.result_collectives import overall
 from sim.scenario import Scenario
 from views.figures.hops import parts_of
 from views.parts import job_times
@@ -33,6 +34,7 @@ class Run:
     time_s: float
     mean_fct_s: float | None
     max_fct_s: float | None
+    busbw_bytes_per_s: float | None  # of the collective that was run, where one was
     simulated: float | None
     replayed: float | None
     skipped: float | None
@@ -67,12 +69,14 @@ class History:
 def _run(result, number: int, changed: tuple[str, ...] | None) -> Run:
     summary, scenario = result.summary, result.scenario
     parts = parts_of(summary["packet_hops"])
+    collective = overall(summary.get("collectives", []))
     total = 0 if summary["mode"] == "flow" else sum(parts.values())
     share = {name: hops / total if total else None for name, hops in parts.items()}
     return Run(
         number=number, title=scenario.title or scenario.name, mode=summary["mode"], level=summary["level"],
         controller=scenario.transport.congestion_control, status=result.status, time_name=of_time(scenario), time_s=job_times.iteration_s(result),
-        mean_fct_s=summary["mean_fct_s"], max_fct_s=summary["max_fct_s"], **share, cpu_s=worked_s(result), changed=changed,
+        mean_fct_s=summary["mean_fct_s"], max_fct_s=summary["max_fct_s"],
+        busbw_bytes_per_s=None if collective is None else collective["busbw_bytes_per_s"], **share, cpu_s=worked_s(result), changed=changed,
     )  # fmt: skip
 
 
