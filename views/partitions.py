@@ -118,10 +118,10 @@ def at_the_moment(result, ways) -> None:
         config=CONFIG, key="map", alt="Network with the ports of the chosen partition",
     )  # fmt: skip
     others = f" It {' and '.join(told(ways, own.partition_id))}." if told(ways, own.partition_id) else ""
-    st.caption(
-        f"At {show_time(moment)}: the ports that data and ACKs of the chosen partition queue in. "
-        f"What happens elsewhere cannot reach it before a flow begins or ends, so it is simulated alone.{others}"
-    )
+    alone = "What happens elsewhere cannot reach it before a flow begins or ends, so it is simulated alone."
+    if own.partition_id < 0:
+        alone = " ".join(filter(None, ("The network was not divided here: all flows under way are simulated together.", fault_times.rerouted(result))))
+    st.caption(f"At {show_time(moment)}: the ports that data and ACKs of the chosen partition queue in. {alone}{others}")
     flows = result.flows.iloc[own.flows]
     with st.expander(f"{plural(len(flows), 'flow')} of this partition, {show_bytes(flows['bytes'].sum())}", icon=":material/list:"):
         st.dataframe(flows.head(MOST_FLOWS), hide_index=True, width="stretch", placeholder="–")
