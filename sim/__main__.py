@@ -4,6 +4,7 @@ import contextlib
 import os
 import sys
 import threading
+import warnings
 
 try:
     from sim.command import bench, compare, exporting, hpcc, importing, run, validate
@@ -65,6 +66,11 @@ def _silence_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _say(message: Warning | str, category: type[Warning], *place: object) -> None:
+    """A warning as the notes of a run are said: one line, without the place in the source that it comes from."""
+    print(f"note: {' '.join(str(message).split())}", file=sys.stderr)
+
+
 def leave(status: int) -> None:
     """End the process. A thread inside the compiler cannot be unwound: the interpreter's own way out would abort."""
     if not any(thread.daemon for thread in threading.enumerate()):
@@ -76,4 +82,5 @@ def leave(status: int) -> None:
 
 
 if __name__ == "__main__":
+    warnings.showwarning = _say
     leave(main())

@@ -51,7 +51,8 @@ def _rule(model: type[BaseModel], error: dict) -> str:
         return "is not one of the choices: " + did_you_mean(error["input"], choices)
     if kind in _BOUNDS:
         name, text = _BOUNDS[kind]
-        return text.format(f"{context[name]:g}")
+        bound = context[name]
+        return text.format(bound if isinstance(bound, int) else f"{bound:g}")
     if kind == "finite_number":
         return "must be a finite number"
     for prefix, text in _KINDS.items():

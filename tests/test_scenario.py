@@ -65,6 +65,7 @@ def test_frozen(gpt):
         ("cluster.topology", "fattree", ["cluster.topology = 'fattree'", "did you mean 'fat-tree'?", "leaf-spine"]),
         ("transport.congestion_control", "dqcn", ["did you mean 'dcqcn'?", "swift"]),
         ("transport.payload_bytes", 0, ["transport.payload_bytes = 0: must be at least 1", "nearest is 1"]),
+        ("traffic", {"pattern": "ring", "flow_bytes": 2**50 + 1}, [f"must be at most {2**50}; the nearest is {2**50}"]),
         ("transport.payload_bytes", 10.5, ["transport.payload_bytes = 10.5: must be a whole number"]),
         ("transport.payload_bytes", True, ["must be a whole number"]),
         ("transport.buffer_mb", float("nan"), ["must be a finite number"]),

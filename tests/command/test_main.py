@@ -30,3 +30,13 @@ def test_standard_output_that_is_full_is_one_line(more):
         ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     said = [line for line in ended.stderr.splitlines() if not line.startswith("note:")]
     assert (ended.returncode, said) == (2, ["python -m sim: standard output: No space left on device"])
+
+
+def test_a_memo_that_cannot_be_used_is_one_note(process, tmp_path):
+    memo = tmp_path / "memo.sqlite"
+    memo.write_text("no database")
+    child = process("run", "incast-16", "--memo", memo, "--json", "-")
+    _, error = child.communicate(timeout=120)
+    said = error.splitlines()
+    assert child.returncode == 0 and all(line.startswith("note: ") for line in said), error
+    assert said[0].startswith(f"note: {memo} cannot be used (file is not a database); it is set aside as memo.sqlite.aside-")
