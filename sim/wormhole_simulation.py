@@ -56,7 +56,7 @@ class WormholeSimulation(Simulation):
         self._ahead = None
         self.options = dict(replay=replay, skip=skip, record=record, guard=guard, large=large, level=LEVELS[level], most_words=most_words)
         self.memo = memo if replay and level == "exact" else None  # what is estimated serves this run only
-        self.simulated_hops = self.simulated_ps = 0  # in packets, after faults, before the run was divided again
+        self._stretches: list[tuple[int, int, int]] = []  # (from ps, to ps, packet-hops) in packets, before the run was divided again
         super().__init__(scenario)
         self._why_packets = "with a clock of whole nanoseconds no state recurs" if self.case.settings.whole_ns else "a link has changed"
         self._divides = not self.case.settings.whole_ns
@@ -148,8 +148,8 @@ class WormholeSimulation(Simulation):
         self.hole, self.state = into_partitions(self.hole, whole, self._make_scratch, self.plan, self.table)
         if self.in_packets:
             return False
-        self.simulated_hops += int(whole.g[0]["packet_hops"]) - self.credited_before
-        self.simulated_ps += int(self.hole.p[0]["now"]) - self._left_at_ps
+        hops = int(whole.g[0]["packet_hops"]) - self.credited_before
+        self._stretches.append((self._left_at_ps, int(self.hole.p[0]["now"]), hops))
         self.credited_before = None
         return True
 
@@ -253,27 +253,33 @@ class WormholeSimulation(Simulation):
         return np.sqrt(self.hole.flow["variance"][:flows] * self.hole.flow["pace"][:flows])
 
     def packet_hops(self) -> int:
-        return super().packet_hops() if self.in_packets else int(self.hole.p[0]["credited"]) + self.simulated_hops
+        return super().packet_hops() if self.in_packets else int(self.hole.p[0]["credited"]) + sum(hops for *_, hops in self._stretches)
 
     def _reached_ps(self) -> int:
         return super()._reached_ps() if self.in_packets else int(self.hole.p[0]["now"])
 
     def records(self) -> Records | None:
-        """Episodes, partitions and patterns, up to where the run went on packet by packet."""
-        return make_records(self.hole, self.state, self.classes) if self.options["record"] else None
+        """Episodes, partitions and patterns, and where the network was not divided into partitions."""
+        return make_records(self.hole, self.state, self.classes, self.undivided()) if self.options["record"] else None
+
+    def undivided(self) -> np.ndarray:
+        """int64[n, 3]: (from ps, to ps, packet-hops) of each stretch that was simulated packet by packet as a whole."""
+        now = []
+        if self.in_packets and self.credited_before is not None:
+            now = [(self._left_at_ps, self._reached_ps(), int(self.state.g[0]["packet_hops"]) - self.credited_before)]
+        return np.array([*self._stretches, *now], np.int64).reshape(-1, 3)
 
     def _notices(self) -> list[str]:
         said = super()._notices()
         if self.in_packets:
             since = "Every packet was" if self._left_at_ps == 0 else f"From {show_time(self._left_at_ps / PS_PER_S)} on every packet was"
             said.append(f"{since} simulated: {self._why_packets}.")
-        elif self.simulated_ps:
-            said.append(f"{show_time(self.simulated_ps / PS_PER_S)} of the run were simulated packet by packet: after faults, or where too little repeats.")
+        before_ps = sum(to_ps - from_ps for from_ps, to_ps, _ in self._stretches)
+        if before_ps:
+            time_told = show_time(before_ps / PS_PER_S)
+            said.append(f"{time_told} of the run were simulated packet by packet, the network not divided: after faults, or where too little repeats.")
         return said
 
     def kernel_counters(self) -> dict:
         """See `sim.wormhole.counters.counters`."""
-        simulated = self.simulated_hops
-        if self.in_packets and self.credited_before is not None:
-            simulated += int(self.state.g[0]["packet_hops"]) - self.credited_before
-        return counters(self.hole, int(self.plan.p[0]["finished_flows"]), simulated)
+        return counters(self.hole, int(self.plan.p[0]["finished_flows"]), int(self.undivided()[:, 2].sum()))

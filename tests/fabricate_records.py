@@ -76,5 +76,5 @@ def records(count: int):
     none = np.zeros(0)
     return Records(
         episodes=none, partitions=none, patterns=none, words=words, rates_bps=[np.full(n, 1e11 / n) for n in range(1, count + 1)],
-        class_rate_bps=np.array([100_000_000_000]), class_delay_ps=np.array([1_000_000]), left_out=(0, 0),
+        class_rate_bps=np.array([100_000_000_000]), class_delay_ps=np.array([1_000_000]), left_out=(0, 0), undivided=np.zeros((0, 3), np.int64),
     )  # fmt: skip

@@ -25,7 +25,7 @@ def main() -> None:
     headline(result)
     notice = records.in_packets(result)
     if notice is not None:
-        st.caption(f":material/info: {labelled(notice)} That rest is one lane: the network was not divided there.")
+        st.caption(f":material/info: {labelled(notice)} What was not divided is one lane.")
     fault_times.tell(result, ": the dashed lines in the chart.")
     shown_s = window.choose(result, WINDOW)
     order = st.session_state.get(ORDER, BUSIEST)

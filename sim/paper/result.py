@@ -69,7 +69,7 @@ def records(run) -> Records:
     words = [_words([fabric.paths(f) for f in flows], of_port.reshape(-1)) for _, fabric, flows in books.patterns]
     return Records(
         episodes, partitions_of(episodes), _patterns(episodes, words), words, [outcome.end_bps() for outcome, *_ in books.patterns],
-        classes[0], classes[1], (books.episodes_left_out, 0),
+        classes[0], classes[1], (books.episodes_left_out, 0), np.zeros((0, 3), np.int64),
     )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ class Records:
     class_rate_bps: np.ndarray  # of ports, by class
     class_delay_ps: np.ndarray
     left_out: tuple[int, int]  # episodes not listed, states not read
+    undivided: np.ndarray  # int64[n, 3]: from ps, to ps, packet-hops, where the whole network was simulated packet by packet
 
     def notices(self) -> list[str]:
         """What these tables do not hold."""
@@ -52,8 +53,11 @@ class Records:
         return found
 
 
-def make_records(w, state, classes) -> Records:
-    """The records of the kernel's memory `w`, solved in the packet simulation `state`; `classes`: what port classes stand for."""
+def make_records(w, state, classes, undivided) -> Records:
+    """The records of the kernel's memory `w`, solved in the packet simulation `state`; `classes`: what port classes stand for.
+
+    `undivided`: see `Records`.
+    """
     count = int(w.p[0]["episodes"])
     log = w.episode[: min(count, MOST_EPISODES)]
     seen, first, visits = np.unique(log["state"], return_index=True, return_counts=True)
@@ -71,7 +75,7 @@ def make_records(w, state, classes) -> Records:
     return Records(
         episodes, partitions_of(episodes), _patterns(episodes, log["state"], words), words,
         _rates(w, int(state.g[0]["payload"]), log, episodes["pattern_id"], left_of, len(words)),
-        rate_bps, delay_ps, (count - len(log), unread),
+        rate_bps, delay_ps, (count - len(log), unread), undivided,
     )  # fmt: skip
 
 

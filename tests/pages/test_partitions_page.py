@@ -1,5 +1,8 @@
 """Partitions page: lanes, a moment, a partition on the network; choices kept and forgotten; what other modes say."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from tests.pages.app_under_test import go, press, run_now, widget
@@ -69,9 +72,11 @@ def test_a_run_that_went_on_packet_by_packet_says_so_and_shows_the_rest_as_one_l
     scripted.latest.end()
     result = scripted.latest.result
     result.raw.notices.append("From 1 ms on every packet was simulated: a link changes.")
+    rest = np.array([[0.6e12 * result.end_s, 1e12 * result.end_s, 1000]], np.int64)
+    result.raw = replace(result.raw, records=replace(result.raw.records, undivided=rest))
     result.episodes = result.episodes[result.episodes["end_s"] < 0.6 * result.end_s]
     go(app, "partitions")
-    assert any("a link changes. That rest is one lane" in caption.value for caption in app.caption)
+    assert any("a link changes. What was not divided is one lane" in caption.value for caption in app.caption)
     slider = next(one for one in app.slider if one.label.startswith("Moment"))
     slider.set_value(0.8 * slider.max).run()
     assert not app.exception and len(app.get("plotly_chart")) == 2

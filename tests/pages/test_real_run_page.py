@@ -36,7 +36,7 @@ def test_all_pages_of_a_real_run(preset):
     assert len(go(app, "timeline").get("plotly_chart")) == 2
     assert len(go(app, "network").get("plotly_chart")) == 2
     assert len(go(app, "partitions").get("plotly_chart")) == 2
-    undivided = any("That rest is one lane" in caption.value for caption in app.caption)
+    undivided = any("What was not divided is one lane" in caption.value for caption in app.caption)
     assert undivided or preset != "link-failure"
     assert len(go(app, "patterns").get("plotly_chart")) >= 2 and len(app.dataframe) == 1
     press(go(app, "accuracy"), "Run flow and packet mode beside it")

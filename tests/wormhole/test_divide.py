@@ -41,7 +41,7 @@ def test_runs_with_faults_equal_packet_mode_and_are_divided_again(faults, contro
     different, found = compare(training(*faults, congestion_control=controller))
     assert different == {}
     assert not found.in_packets
-    assert found.simulated_hops < found.packet_hops() / 2
+    assert found.undivided()[:, 2].sum() < found.packet_hops() / 2
 
 
 def test_what_repeats_after_a_fault_is_replayed():
@@ -57,7 +57,7 @@ def test_slices_do_not_move_a_return():
     found = []
     for budget in (1, 37, runs.ENOUGH):
         sim = runs.finish(WormholeSimulation(case_of(Scenario.from_data(training(at(DOWN, 20.0), at(UP, 60.0)))), guard=NO_GUARD), budget)
-        found.append((sim.kernel_counters(), sim.simulated_hops, sim.simulated_ps))
+        found.append((sim.kernel_counters(), sim.undivided().tolist()))
     assert found[0] == found[1] == found[2]
 
 
@@ -128,3 +128,23 @@ def test_a_fault_after_the_time_limit():
     different, found = compare({**training(at(SLOW, 500.0)), "simulation": {"time_limit_s": 20e-6}})
     assert different == {}
     assert found.status == "time limit"
+
+
+def test_a_run_that_gave_up_comes_back_to_what_repeats():
+    """Forty flows of which none is like another, then three hundred alike, one after the other."""
+    odd = [(j % 7, 7, 20_000 + 1_037 * j, 0.37 * j) for j in range(40)]
+    alike = [(0, 7, 50_000, 500.0 + 20 * j) for j in range(300)]
+    data = {
+        "cluster": {"topology": "one-switch", "gpus": 8, "gpus_per_node": 1, "nvlink_gbps": 0, "nic_gbps": 100},
+        "traffic": flows(*odd, *alike),
+        "transport": {"congestion_control": "dcqcn"},
+    }
+    different, found = compare(data, guard=1_000)
+    assert different == {}
+    assert not found.in_packets and len(found.undivided()) > 0
+    hops = found.kernel_counters()["packet_hops"]
+    assert hops["replayed"] > 0.8 * 300 * 50 * 4
+    noted = found.records()
+    assert noted.episodes["packet_hops"].sum() + noted.undivided[:, 2].sum() == hops["total"] == found.packet_hops()
+    assert (noted.undivided[:, 1] > noted.undivided[:, 0]).all()
+    assert any("the network not divided" in notice for notice in found.result().notices)

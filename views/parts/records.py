@@ -9,7 +9,7 @@ from sim.result_partitions import incidence, partitions_at
 from sim.units import PS_PER_S
 
 UNKNOWN = -1
-IN_PACKETS = "very packet was simulated"  # of a notice
+IN_PACKETS = ("very packet was simulated", "were simulated packet by packet")  # of a notice
 
 
 @dataclass(frozen=True)
@@ -28,22 +28,23 @@ def table(result, name: str):
 
 
 def in_packets(result) -> str | None:
-    """The engine's sentence that, from some time on, every packet was simulated and the network no longer divided."""
-    return next((notice for notice in result.raw.notices if IN_PACKETS in notice), None)
+    """The engine's sentence that every packet was simulated for a time, and the network not divided."""
+    return next((notice for notice in result.raw.notices if any(words in notice for words in IN_PACKETS)), None)
 
 
 def episodes(result) -> pd.DataFrame:
-    """Episodes, and where the run went on packet by packet, that rest as one more, of partition UNKNOWN with no flows of its own."""
-    found = result.episodes
-    since_s = float(found["end_s"].max()) if len(found) else 0.0
-    if in_packets(result) is None or since_s >= result.end_s:
+    """Episodes, and each stretch in which the network was not divided as one more, of partition UNKNOWN with no flows of its own."""
+    found, noted = result.episodes, result.raw.records
+    if noted is None or not len(noted.undivided):
         return found
-    left = max(0, result.summary["packet_hops"]["total"] - int(found["packet_hops"].sum()))
-    rest = {
-        "partition_id": UNKNOWN, "start_s": since_s, "end_s": result.end_s, "how": "simulated", "skipped_from_s": np.nan, "skipped_s": 0.0,
-        "pattern_id": UNKNOWN, "flows": 0, "ports": 0, "packet_hops": left, "executed_hops": left,
-    }  # fmt: skip
-    return pd.concat([found.assign(how=found["how"].astype(str)), pd.DataFrame([rest])], ignore_index=True)
+    from_ps, to_ps, hops = noted.undivided.T
+    rest = pd.DataFrame(
+        {
+            "partition_id": UNKNOWN, "start_s": from_ps / PS_PER_S, "end_s": to_ps / PS_PER_S, "how": "simulated", "skipped_from_s": np.nan,
+            "skipped_s": 0.0, "pattern_id": UNKNOWN, "flows": 0, "ports": 0, "packet_hops": hops, "executed_hops": hops,
+        }
+    )  # fmt: skip
+    return pd.concat([found.assign(how=found["how"].astype(str)), rest], ignore_index=True)
 
 
 def middle_of(result, partition_id: int) -> float:
