@@ -3,6 +3,7 @@
 import base64
 import binascii
 import json
+import sys
 import tomllib
 import zlib
 from pathlib import Path
@@ -35,8 +36,8 @@ def load_preset(name_or_path: str | Path) -> Scenario:
             )
     text = _read(path)
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+        data = parse_toml(text)
+    except ValueError as problem:
         raise ScenarioError(f"{path}: is not TOML: {problem}") from None
     data.setdefault("name", path.stem)
     try:
@@ -45,11 +46,23 @@ def load_preset(name_or_path: str | Path) -> Scenario:
         raise ScenarioError(f"{path.name}: {problem}") from None
 
 
+def parse_toml(text: str) -> dict[str, Any]:
+    """The values of TOML; ValueError, in words of TOML, also for what Python's parser cannot hold."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        raise ValueError("lists or tables are nested too deep") from None
+    except ValueError:
+        raise ValueError(f"a number has more than {sys.get_int_max_str_digits()} digits") from None
+
+
 def _read(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_SCENARIO_BYTES:
             raise ScenarioError(f"{path}: is {path.stat().st_size} bytes; at most {MAX_SCENARIO_BYTES} are read")
-        return path.read_text("utf-8")
+        return path.read_text("utf-8-sig")
     except FileNotFoundError:
         beside = [other.name for other in path.parent.glob("*" + path.suffix)] if path.parent.is_dir() else []
         raise ScenarioError(f"{path}: there is no such file: {did_you_mean(path.name, beside)}") from None
@@ -81,8 +94,10 @@ def parse_setting(text: str) -> tuple[str, Any]:
     if not value:
         return key, None
     try:
-        return key, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+        return key, parse_toml(f"value = {value}")["value"]
+    except ValueError as problem:
+        if not isinstance(problem, tomllib.TOMLDecodeError):
+            raise ScenarioError(f"--set {key}: {problem}") from None
         if value[0] in "\"'[{":
             raise ScenarioError(f"--set {text}: the value is not TOML; quote text that is not a plain word") from None
         return key, value

@@ -117,6 +117,12 @@ def test_broken_toml_names_file_and_line(tmp_path):
     path.write_text("[cluster]\ngpus = = 3\n")
     with pytest.raises(ScenarioError, match=r"broken\.toml: is not TOML: .*line 2"):
         preset.load_preset(path)
+    for text, words in (("a = " + "[" * 20_000, "nested too deep"), ("a = " + "1" * 5000, "a number has more than 4300 digits")):
+        path.write_text(text)
+        with pytest.raises(ScenarioError, match=f"is not TOML: .*{words}"):
+            preset.load_preset(path)
+        with pytest.raises(ScenarioError, match=f"^--set a: .*{words}$"):
+            preset.parse_setting(text)
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(ScenarioError, match="cannot be read as text"):
         preset.load_preset(path)
@@ -140,3 +146,9 @@ def test_a_link_cannot_read_files():
     link = "1" + base64.urlsafe_b64encode(zlib.compress(json.dumps(data).encode())).decode()
     with pytest.raises(ScenarioError, match="cluster.file is not a known key"):
         preset.from_link(link.rstrip("="))
+
+
+def test_a_byte_order_mark_and_line_ends_of_other_systems_are_read(tmp_path):
+    path = tmp_path / "windows.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + (preset.PRESET_DIRECTORY / "incast-16.toml").read_bytes().replace(b"\n", b"\r\n"))
+    assert preset.load_preset(path).digest() == preset.load_preset("incast-16").digest()

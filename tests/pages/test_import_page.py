@@ -90,6 +90,7 @@ def test_notices_of_the_import_are_shown(page):
         ("astra", {"t.0.et": b"\xff\xff\xff"}, "t.0.et"),
         ("htsim", {"m.cm": "Nodes two"}, "m.cm"),
         ("own", {"a.toml": "x = "}, "a.toml: is not TOML"),
+        ("own", {"a.toml": "x = " + "[" * 20_000}, "a.toml: is not TOML: lists or tables are nested too deep"),
         ("own", {"a.toml": "title = 'x'"}, "a.toml: cluster is missing"),
         ("own", {"a.toml": "[cluster]\ntopology = 'file'\nfile = '/etc/passwd'\n"}, "names another file, which is not here"),
         ("own", {"a.toml": "", "b.toml": ""}, "2 files: a scenario is one .toml file; for files of another tool choose it above"),

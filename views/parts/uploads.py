@@ -1,14 +1,13 @@
 """Uploaded files as a scenario: those of other tools, and the project's own TOML."""
 
 import hashlib
-import tomllib
 
 import streamlit as st
 
 from sim.errors import FormatError, LabError
 from sim.formats.importing import IMPORTERS, import_with_notices
 from sim.formats.text import text_of
-from sim.preset import MAX_SCENARIO_BYTES, list_presets
+from sim.preset import MAX_SCENARIO_BYTES, list_presets, parse_toml
 from sim.scenario import Scenario
 from sim.topology.build import all_notices, build_network
 
@@ -70,8 +69,8 @@ def own(files: dict[str, bytes]) -> tuple[Scenario, list[str]]:
     if len(content) > MAX_SCENARIO_BYTES:
         raise FormatError(f"{name}: is {len(content)} bytes; at most {MAX_SCENARIO_BYTES} are read")
     try:
-        data = tomllib.loads(text_of(content, name))
-    except tomllib.TOMLDecodeError as problem:
+        data = parse_toml(text_of(content, name))
+    except ValueError as problem:
         raise FormatError(f"{name}: is not TOML: {problem}; {ELSEWHERE}") from None
     if isinstance(data.get("cluster"), dict) and "file" in data["cluster"]:
         raise FormatError(f"{name}: cluster.file names another file, which is not here; give its text as cluster.graph")
