@@ -11,7 +11,7 @@ from sim.packet.layout import NEED_PACKETS, NEVER, RUNNING
 from sim.player.loop import FINISHED, LIMIT, STALLED
 from sim.simulation import Simulation
 from sim.units import PS_PER_S, show_time
-from sim.wormhole.ahead import Ahead
+from sim.wormhole.ahead import Crew
 from sim.wormhole.counters import counters
 from sim.wormhole.drive import drive
 from sim.wormhole.eviction import MOST_WORDS
@@ -27,7 +27,6 @@ LEVELS = {"exact": EXACT, "bounded": BOUNDED}
 LEAST_TRIED_HOPS, TRIED_SHARE = 300_000, 0.05  # before a run in which hardly anything repeats goes on packet by packet
 NO_BINS = 62  # shift of a time series that has one bin
 MOST_THREADS = 16  # unless more are asked for: no run seen so far has more partitions to solve at once
-ALONE_HOPS = 1_000_000  # packet-hops simulated before other threads are called in
 REST = 3  # times what was spent where too little repeated, packet by packet before the next try, then twice as long, ...
 FIRST_PATIENCE = 1_000  # packet-hops after a fault before it is looked again whether the network can be divided
 
@@ -52,8 +51,7 @@ class WormholeSimulation(Simulation):
         if level not in LEVELS:
             raise RunError(f"{level!r} is not a level: {did_you_mean(level, LEVELS)}")
         self.level = level
-        self.helpers = (threads or min(MOST_THREADS, os.cpu_count() or 1)) - 1 if level == "exact" else 0
-        self._ahead = None
+        self._crew = Crew((threads or min(MOST_THREADS, os.cpu_count() or 1)) - 1 if level == "exact" else 0)
         self.options = dict(replay=replay, skip=skip, record=record, guard=guard, large=large, level=LEVELS[level], most_words=most_words)
         self.memo = memo if replay and level == "exact" else None  # what is estimated serves this run only
         self._stretches: list[tuple[int, int, int]] = []  # (from ps, to ps, packet-hops) in packets, before the run was divided again
@@ -96,7 +94,7 @@ class WormholeSimulation(Simulation):
 
     def cancel(self) -> None:
         super().cancel()
-        self._send_helpers_home()
+        self.cpu_s["kernel"] += self._crew.send_home(self.hole)
 
     @property
     def in_packets(self) -> bool:
@@ -120,7 +118,7 @@ class WormholeSimulation(Simulation):
             elif self._walk(target) == RUNNING:
                 break
         if self.status != "running" or self.in_packets:
-            self._send_helpers_home()
+            self.cpu_s["kernel"] += self._crew.send_home(self.hole)
         self.cpu_s["kernel"] += time.thread_time() - cpu
         self.wall_s += time.perf_counter() - wall
         return self.status != "running"
@@ -156,16 +154,15 @@ class WormholeSimulation(Simulation):
     def _walk(self, target: int) -> int:
         fault_ps, p = self.faults.next_ps, self.hole.p[0]
         limit = self.limit_ps if fault_ps is None else min(self.limit_ps, fault_ps)
-        if self._ahead is None and self.helpers > 0 and p["executed"] > ALONE_HOPS:
-            self._ahead, p["offers"] = Ahead(self.helpers, self._make_helper, self.plan), 1
+        self._crew.call_in(self.hole, self._make_helper, self.plan)
         code = drive(self.state, self.plan, self.hole, self.table, limit, target)
         check_arena(self.hole)
         if code == NEED_ROOM:
             self._make_room()
         elif code == OFFER:
-            self._ahead.offer(self.hole, self.table)
+            self._crew.ahead.offer(self.hole, self.table)
         elif code == AWAIT:
-            self.hole = self._ahead.deliver(self.hole, self.state, self.table)
+            self.hole = self._crew.ahead.deliver(self.hole, self.state, self.table)
         elif code == NEED_PACKETS:
             self.state = grow_pool(self.hole, self.state)
         elif code == FINISHED and p["live_parts"] > 0:
@@ -194,8 +191,8 @@ class WormholeSimulation(Simulation):
     def _make_room(self) -> None:
         states = int(self.hole.p[0]["states"])
         self.hole, self.state = make_room(self.hole, self.state)
-        if self._ahead is not None and self.hole.p[0]["states"] < states:
-            self._ahead.clear(self.hole)  # states have other numbers now
+        if self.hole.p[0]["states"] < states:
+            self._crew.forget(self.hole)
 
     def _make_helper(self):
         """What another thread needs to solve partitions: links as they are, port classes as numbered here."""
@@ -203,11 +200,6 @@ class WormholeSimulation(Simulation):
         follow(scratch, self.state)
         options = {**self.options, "record": False, "most_words": NO_LIMIT}
         return scratch, make_wormhole(scratch, self.case, self.used_ports, bins=1, bin_shift=NO_BINS, classes=self.hole.port["class_"], **options)
-
-    def _send_helpers_home(self) -> None:
-        if self._ahead is not None:
-            self.cpu_s["kernel"] += self._ahead.close()
-            self._ahead, self.hole.p[0]["offers"] = None, 0
 
     def _stay_in_packets(self, why: str, divides=False) -> None:
         self._why_packets, self._divides = why, divides

@@ -18,6 +18,7 @@ from sim.wormhole.layout import ACTIVE, Wormhole
 from sim.wormhole.loop import NEED_ROOM, SETTLING
 from sim.wormhole.memory import NO_LIMIT, check_arena, grow_pool, lengthen_arena, make_room
 
+ALONE_HOPS = 1_000_000  # packet-hops simulated before other threads are called in
 WAITING, UNUSED = 2, 256  # jobs for each thread before no more are taken, and what is kept before the oldest is dropped
 
 
@@ -67,6 +68,31 @@ class _Worker:
         hole.port["local"][ports] = np.arange(len(ports))
         for name, values in progress.items():
             hole.flow[name][flows] = values
+
+
+class Crew:
+    """The threads of one run besides its own: called in once it has become long, sent home where it goes over to packets or ends."""
+
+    def __init__(self, helpers: int):
+        self.helpers = helpers
+        self.ahead: Ahead | None = None
+
+    def call_in(self, w: Wormhole, make_worker, plan) -> None:
+        """Let the others take part, if there are any and the run is long enough."""
+        if self.ahead is None and self.helpers > 0 and w.p[0]["executed"] > ALONE_HOPS:
+            self.ahead, w.p[0]["offers"] = Ahead(self.helpers, make_worker, plan), 1
+
+    def forget(self, w: Wormhole) -> None:
+        """States have other numbers from now on."""
+        if self.ahead is not None:
+            self.ahead.clear(w)
+
+    def send_home(self, w: Wormhole) -> float:
+        """CPU seconds that the others took."""
+        if self.ahead is None:
+            return 0.0
+        spent, self.ahead, w.p[0]["offers"] = self.ahead.close(), None, 0
+        return spent
 
 
 class Ahead:

@@ -5,7 +5,6 @@ from concurrent.futures import Future
 import numpy as np
 import pytest
 
-import sim.wormhole_simulation
 from sim.case import case_of
 from sim.preset import load_preset
 from sim.scenario import Scenario
@@ -64,7 +63,7 @@ class Inline:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(sim.wormhole_simulation, "ALONE_HOPS", -1)
+    monkeypatch.setattr(ahead, "ALONE_HOPS", -1)
 
 
 @pytest.fixture
@@ -132,10 +131,10 @@ def test_a_memo_that_is_full_forgets_what_was_offered_too(inline):
 
 def test_a_cancelled_run_sends_its_threads_home():
     sim = WormholeSimulation(case_of(Scenario.from_data(CASES["marked"])), threads=3, guard=0)
-    while sim._ahead is None:
+    while sim._crew.ahead is None:
         sim.advance(2_000)
     sim.cancel()
-    assert sim._ahead is None and sim.result().raw.status == "cancelled"
+    assert sim._crew.ahead is None and sim.result().raw.status == "cancelled"
 
 
 def test_a_partition_alone_asks_nobody(inline):
