@@ -105,11 +105,12 @@ def _local_only(result) -> str | None:
 
 def _timed_tensor(result) -> str | None:
     """Tensor parallelism is a task of known length, so its NVLinks look idle."""
-    moved = result.dag.task_bytes.sum() if result.dag.n_tasks else 0
+    done = result.raw.end_ps[: result.dag.n_tasks] >= 0
+    moved = result.dag.task_bytes[done].sum() if result.dag.n_tasks else 0
     if not moved:
         return None
     return (
-        f"TP moved {show_bytes(int(moved))} over NVLink in all: its collectives stay inside a server and are timed by "
+        f"TP moved {show_bytes(int(moved))} over NVLink {'in all' if result.finished else 'so far'}: its collectives stay inside a server and are timed by "
         "formula, not packet by packet, so NVLink ports look idle."
     )
 
@@ -129,7 +130,7 @@ def _uneven_tiers(result) -> list[str]:
             idle = int((links["tx_bytes"] == 0).sum())
             found.append(
                 f"Uneven {tier} load: the busiest of {len(links):,} uplinks ({busiest['name']}) carried "
-                f"{busiest['tx_bytes'] / mean:.1f} times the average, {idle:,} carried nothing. "
+                f"{busiest['tx_bytes'] / mean:.1f} times the average, {idle:,} carried nothing{'' if result.finished else ' so far'}. "
                 "Another ECMP seed spreads flows differently."
             )
     return found

@@ -5,7 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
+from sim.preset import load_preset
 from sim.result import Result
+from sim.simulation import Simulation
 from tests import fabricate
 
 
@@ -89,3 +91,12 @@ def test_collectives_that_never_leave_their_server_are_said():
     result = fabricate.result(fabricate.training(parallelism={"tp": 1, "pp": 4}))
     (notice,) = [notice for notice in result.notices if "never leave their server" in notice]
     assert "they load NVLink, not the fabric" in notice
+
+
+def test_a_partial_result_tells_what_was_done_so_far():
+    whole = Simulation(load_preset("gpt-small-16"))
+    whole.advance(1_000_000)
+    whole.cancel()
+    part, full = whole.result(), Simulation(load_preset("gpt-small-16")).run()
+    told, total = (next(line for line in result.notices if line.startswith("TP moved")) for result in (part, full))
+    assert "over NVLink so far" in told and "over NVLink in all" in total and told.split()[2:4] != total.split()[2:4]
