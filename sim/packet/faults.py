@@ -75,6 +75,7 @@ def _resume_ingresses(s, n, now):
                 P.kicked = 0
                 if P.free_at < now:
                     P.free_at = now
+                    P.since = now
                 reschedule(s, 2 * q + 1, P.free_at)
 
 
@@ -118,6 +119,7 @@ def _bring_up(s, ports, now):
         P.up = 1
         if P.free_at < now:
             P.free_at = now
+            P.since = now  # when that became certain: what the port did before it failed is long past
         if P.is_nic:
             wake_nic(s, p, now, int64(0))
         else:
