@@ -194,7 +194,7 @@ def play_outcome(w, d, a, o):
         at += PER_FLOW
     for j in range(A.ports):
         q = int64(w.lists[A.ports_at + j])
-        if w.arena[at + 1] > 0 or w.arena[at + 5] > 0 or w.arena[at + 6] > 0 or w.arena[at + 2] > 0:
+        if w.arena[at + 1] > 0 or w.arena[at + 2] > 0 or w.arena[at + 4] > 0 or w.arena[at + 5] > 0 or w.arena[at + 6] > 0:
             Q = w.port[q]
             Q.tx_bytes += w.arena[at]
             Q.tx_packets += w.arena[at + 1]
