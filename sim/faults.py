@@ -60,7 +60,7 @@ class Faults:
     def _reroute(self, state, table, fault: TimedFault):
         fresh = self._paths()
         active = np.flatnonzero((state.flow["flow_id"] >= 0) & (state.flow["done"] == 0))
-        for i in active.tolist():
+        for i in active[np.argsort(state.flow["order"][active])].tolist():  # as they entered: so they queue up at a NIC that they move to
             f = int(state.flow["flow_id"][i])
             new = [fresh.data_ports[slice(*fresh.data_ptr[f : f + 2])], fresh.ack_ports[slice(*fresh.ack_ptr[f : f + 2])]]
             old = [table.data_ports[slice(*table.data_ptr[f : f + 2])], table.ack_ports[slice(*table.ack_ptr[f : f + 2])]]
