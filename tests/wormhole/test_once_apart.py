@@ -1,6 +1,6 @@
 """Scenarios in which a run along the graph of states once differed from packet mode, each for a reason of its own."""
 
-from tests.wormhole.test_exact import compare
+from tests.wormhole.test_exact import NO_GUARD, compare
 
 
 def test_nics_that_wake_at_one_instant():
@@ -12,7 +12,7 @@ def test_nics_that_wake_at_one_instant():
         "traffic": {"pattern": "incast", "senders": 5, "flow_bytes": 60_000},
         "faults": links,
     }
-    for guard in (None, 1 << 60):
+    for guard in (None, NO_GUARD):
         assert compare(data, guard=guard)[0] == {}
 
 
