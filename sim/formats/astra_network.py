@@ -122,7 +122,7 @@ def _number(word: str, key: str, place: str) -> float:
     except ValueError:
         value = math.nan
     if not low <= value <= high or (key == "npus_count" and value != int(value)):
-        near = "" if math.isnan(value) else f"; the nearest is {min(max(round(value) if key == 'npus_count' else value, low), high):g}"
+        near = "" if math.isnan(value) else f"; the nearest is {round(min(max(value, low), high)) if key == 'npus_count' else min(max(value, low), high):g}"
         raise FormatError(f"{place}: {key} {quoted(word)}: must be {what}, from {low:g} to {high:g}{near}")
     return value
 

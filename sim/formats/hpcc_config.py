@@ -25,7 +25,7 @@ def _number(low: float, high: float, whole: bool = False) -> Callable[[list[str]
             near = (
                 ""
                 if math.isnan(value)
-                else f"; the nearest is {min(max(round(value) if whole else value, low), high):g}"
+                else f"; the nearest is {round(min(max(value, low), high)) if whole else min(max(value, low), high):g}"
             )
             raise ValueError(rule + near)
         return int(value) if whole else value

@@ -63,6 +63,7 @@ def test_recognised():
         (NETWORK.replace("[ 4, 2 ]", "8"), ["n.yml:2: npus_count must be a list"]),
         (NETWORK.replace("Ring", "ring"), ["n.yml:1: topology 'ring' is not known: did you mean 'Ring'? known: Ring, FullyConnected, Switch"]),
         (NETWORK.replace("[ 4, 2 ]", "[ 4.5, 2 ]"), ["n.yml:2: npus_count '4.5': must be a whole number of NPUs, from 1 to 65536; the nearest is 4"]),
+        (NETWORK.replace("[ 4, 2 ]", "[ 1e400, 2 ]"), ["n.yml:2: npus_count '1e400': must be a whole number of NPUs, from 1 to 65536; the nearest is 65536"]),
         (NETWORK.replace("[ 4, 2 ]", "[ 1, 1 ]"), ["n.yml:2: npus_count makes 1 NPUs: must be from 2"]),
         (NETWORK.replace("[ 4, 2 ]", "[ 40000, 2 ]"), ["n.yml:2: npus_count makes 80000 NPUs"]),
         (NETWORK.replace("400.0", "400Gbps"), ["n.yml:3: bandwidth '400Gbps': must be GB/s without a unit"]),

@@ -56,6 +56,7 @@ def test_a_key_twice_is_said():
         ("U_TARGET 1.5\n", ["c.txt:1: U_TARGET '1.5'", "from 0.01 to 1; the nearest is 1"]),
         ("PACKET_PAYLOAD_SIZE 0\n", ["must be one whole number from 1 to 65536; the nearest is 1"]),
         ("PACKET_PAYLOAD_SIZE 10.5\n", ["whole number"]),
+        ("PACKET_PAYLOAD_SIZE 1e400\n", ["must be one whole number from 1 to 65536; the nearest is 65536"]),
         ("HAS_WIN yes\n", ["HAS_WIN 'yes': must be 0 or 1"]),
         ("KMIN_MAP 2 100000000000 400\n", ["KMIN_MAP", "2 rates announced, 1 found"]),
         ("KMIN_MAP 1 100Gbps 400\n", ["rate '100Gbps' must be whole bit/s"]),
