@@ -1,17 +1,14 @@
 """Between the graph of states and a packet simulation of the whole network: what is under way, links as they are, clock, books."""
 
-import numpy as np
-
 from sim.packet.layout import NEVER
 from sim.packet.state import State
 from sim.wormhole.drive import drive
 from sim.wormhole.layout import STATISTICS, Wormhole
 from sim.wormhole.loop import DIVIDING, LOADING, NEED_ROOM, PACKETS
-from sim.wormhole.memory import START, check_arena, grow_pool, make_room
+from sim.wormhole.memory import NO_LIMIT, START, check_arena, grow_pool, make_room
 
 OF_LINKS = ("rate_bps", "ps_per_byte", "loss", "up")  # what faults change of a port for good
 COUNTERS = ("data_packets", "marks", "pauses", "drops", "losses", "retransmits", "timeouts")
-NO_LIMIT = np.iinfo(np.int64).max  # instants between two looks at the outside world: here they take no time
 
 
 def into_packets(w: Wormhole, scratch: State, whole: State, plan, table, packet_hops: int):
