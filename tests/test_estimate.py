@@ -11,7 +11,17 @@ import pytest
 from sim.case import case_of
 from sim.command.bench_packet import CASES
 from sim.errors import ScenarioError
-from sim.estimate import crossings, estimate, ns_per_hop
+from sim.estimate import (
+    START_S,
+    US_OF_TURNS,
+    US_PER_FLOW,
+    US_PER_TASK,
+    crossings,
+    estimate,
+    ns_per_hop,
+    oversubscription,
+    us_per_flow,
+)
 from sim.hop_count import hop_counts, mean_hops
 from sim.preset import list_presets, load_preset
 from sim.scenario import Scenario
@@ -61,6 +71,37 @@ def test_time_of_a_hop_is_within_a_fifth_of_the_bench(name, measured_ns):
 
 def test_kinds_of_messages_of_a_training_job_take_turns():
     assert ns_per_hop(list(crossings(load_preset("gpt-7b-64")))) == pytest.approx(36, rel=0.2)  # as measured
+
+
+def test_channels_are_queue_pairs_of_their_own_and_chunks_are_not():
+    one = load_preset("all-reduce-64")
+    for channels, chunks in ((1, 1), (1, 16), (8, 1)):
+        sorts = list(crossings(one.replace_all({"traffic.channels": channels, "traffic.chunks": chunks})))
+        assert ns_per_hop(sorts) == pytest.approx(32 + 7.5 * (channels - 1) ** 0.5 + 0.02 * 64)
+
+
+def test_many_small_messages_cost_by_the_message():
+    many = load_preset("all-reduce-64").replace_all({"traffic.channels": 8, "traffic.chunks": 16})
+    cost, sorts = estimate(many), list(crossings(many))
+    turns = US_OF_TURNS * (1 - np.mean([len(src) / 64 for src, *_ in sorts if len(src)]) ** -1)
+    assert us_per_flow(sorts, cost.flows) == pytest.approx(US_PER_FLOW + turns)
+    assert cost.least_s == pytest.approx(START_S + 1_032_192 * (US_PER_FLOW + turns) * 1e-6)
+    assert cost.cpu_s == pytest.approx(6.7, rel=0.3)  # as measured, building included
+    assert us_per_flow(sorts, 100_000) == pytest.approx(US_PER_FLOW + turns / 10)
+
+
+def test_what_no_repetition_saves_is_the_start_and_the_flows_and_tasks():
+    cost = estimate(load_preset("gpt-small-16"))
+    assert cost.least_s == pytest.approx(START_S + (cost.flows * US_PER_FLOW + cost.tasks * US_PER_TASK) * 1e-6, abs=1e-6)
+
+
+def test_hosts_behind_few_uplinks_wait_for_more_queue_pairs():
+    few = load_preset("leaf-spine-oversubscribed")
+    assert oversubscription(build_network(few.cluster)) == 4
+    assert oversubscription(build_network(few.replace("cluster.oversubscription", 1.0).cluster)) == 1
+    assert oversubscription(build_network(load_preset("incast-16").cluster)) == 1
+    assert ns_per_hop(list(crossings(few)), 4) == pytest.approx(32 + 7.5 * (30 * 4) ** 0.5 + 0.02 * 32)
+    assert estimate(few).cpu_s == pytest.approx(0.22, rel=0.34)  # as measured
 
 
 def test_a_large_all_to_all_is_sampled():

@@ -23,6 +23,7 @@ from views.parts.labels import labelled
 from views.parts.words import file_stem, plural, roughly, roughly_count
 
 SECTIONS = CLUSTER, WORKLOAD, TRANSPORT, TROUBLE = "Cluster", "Workload", "Transport", "What goes wrong"
+MESSAGES_TELL_S = 1.0  # from which on it is told what messages cost that no repetition saves
 LAST_LEGAL = "last legal scenario"
 
 
@@ -74,9 +75,10 @@ def run_bar(scenario, problem: str | None) -> None:
         cost = preview.estimate(scenario)
         tasks = f", {plural(cost.tasks, 'compute task')}" if cost.tasks else ""
         takes = f"**{roughly(cost.cpu_s)}**"
+        messages = f" ({roughly(cost.least_s)} of it to start and end every message)" if cost.least_s > MESSAGES_TELL_S else ""
         how_long = {
             "packet": f"The run takes {takes}.",
-            "wormhole": f"Packet by packet it would take {takes}; less as far as traffic repeats.",
+            "wormhole": f"Packet by packet it would take {takes}{messages}; less as far as traffic repeats.",
             "flow": f"Packet by packet it would take {takes}; without packets it is quick.",
         }[scenario.simulation.mode]
         st.success(
