@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from sim.preset import PRESET_DIRECTORY
 from sim.published_collectives import bandwidth
-from sim.published_fit import Fitted, bf16_efficiency, extended, fit
+from sim.published_fit import Fitted, Measured, bf16_efficiency, extended, fit
 from sim.published_jobs import Job, job_of
 from sim.published_memory import activation_bytes, unit_bytes
 from sim.published_metrics import metric_of
@@ -133,12 +133,12 @@ def cases_of(row: PublishedRow) -> list[tuple[str, float]]:
     return [(name.strip(), value) for name, value in zip(names, values, strict=True)]
 
 
-def _measured(rows: list[PublishedRow]) -> list[tuple[Job, float]]:
+def _measured(rows: list[PublishedRow]) -> list[Measured]:
     found = []
     for row in rows:
         if row.kind == "iteration":
             try:
-                found += [(job, metric_of(row, job).seconds(value)) for job, value in _jobs(row)]
+                found += [Measured.of(job, metric_of(row, job), value) for job, value in _jobs(row)]
             except NotGiven:
                 continue
     return found

@@ -67,5 +67,6 @@ def experts(job: Job, rates: Rates, attention: Seconds, mlp: Seconds, weights: f
 
 
 def _added(sent: float, beside: float, taken: float) -> float:
-    """What an exchange of `sent` seconds, which takes a share of the multiprocessors, adds to `beside` seconds of arithmetic."""
+    """What an exchange of `sent` seconds, which takes a share of the multiprocessors, adds to `beside` seconds of arithmetic: kernels that
+    began beside it go on without them to their end."""
     return max(min(beside, sent) * taken / (1 - taken), sent - beside)

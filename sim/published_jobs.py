@@ -12,7 +12,7 @@ from sim.workload.transformer import Shape
 
 GPU_WORD = re.compile(r"G?[ABH]\d{3}")
 OF_FAMILY = {"A100": "A100-SXM-80"}  # the GPU of the catalogue that a bare name means, where it is not the first that begins so
-PRECISIONS = {"fp16": "bf16", "bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8", "fp8-cs": "fp8", "fp8-mx": "fp8", "fp8_cs": "fp8", "fp8_mx": "fp8"}
+PRECISIONS = {"fp16": "fp16", "bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8", "fp8-cs": "fp8", "fp8-mx": "fp8", "fp8_cs": "fp8", "fp8_mx": "fp8"}
 RECOMPUTATIONS = {"none": "none", "full": "full", "selective": "selective", "selective+sp": "selective"}
 OTHER_TRAINING = re.compile(r"\b(lora|qlora|peft|adapter)\b", re.IGNORECASE)
 GPUS_PER_NODE, NIC_GBPS = 8, 400.0  # of a server that the catalogue does not list
@@ -24,7 +24,7 @@ class Job:
 
     shape: Shape
     gpu: Gpu
-    precision: str  # "bf16" or "fp8"
+    precision: str  # "fp16", "bf16" or "fp8"
     gpus: int
     gpus_per_node: int
     nic_bytes_per_s: float  # of each GPU's NIC, line rate

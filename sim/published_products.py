@@ -32,7 +32,7 @@ class Seconds:
 
 def product(job: Job, rates: Rates, m: float, n: float, k: float, count: float = 1, bf16: bool = False) -> Seconds:
     """`count` products of an m x k with a k x n matrix of weights; backward those for both gradients, that of the weights added up."""
-    entry = BF16_BYTES if bf16 or job.precision == "bf16" else FP8_BYTES
+    entry = BF16_BYTES if bf16 or job.precision != "fp8" else FP8_BYTES
     arithmetic = 2 * m * n * k / (rates.bf16_flops if bf16 else rates.product_flops)
     forward = entry * (m * k + k * n) + BF16_BYTES * m * n
     inputs = entry * (m * n + k * n) + BF16_BYTES * m * k

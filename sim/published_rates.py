@@ -33,6 +33,8 @@ ALL_TO_ALL_SHARE = 0.6  # of NVLink's line rate, measured on B200 (SimuMax, all2
 # Latency of a collective among n GPUs of one NVLink domain, measured on B200 (SimuMax, fixed_latency_us + latency_us per step)
 ALL_REDUCE_S, ALL_REDUCE_STEP_S = 22.2e-6, 5.5e-6
 GATHER_AND_SCATTER_S, GATHER_AND_SCATTER_STEP_S = 48.7e-6, 17.2e-6  # all-gather and reduce-scatter together
+RING_NVLINK_STEP_S, RING_NETWORK_STEP_S = 3.4e-6, 14e-6  # of a ring in large pieces (NVIDIA/nccl src/graph/tuning.cc, hwLat, Simple)
+RING_BLOCKS = 16  # of NCCL, each on a multiprocessor of its own, on servers with 8 NICs (NVIDIA/nccl#689)
 SEND_S = 20e-6  # one send between servers: 14 us (NCCL, hwLat) and a kernel's start
 ALL_TO_ALL_S = {False: 50e-6, True: 70e-6}  # within NVLink (SimuMax, all2all of 8), and across servers
 

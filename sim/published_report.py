@@ -8,8 +8,9 @@ from sim.published_rows import KINDS
 
 METHOD = (
     "Seconds of a step in closed form: matrix products at one fitted share of peak per GPU and precision (the median of what each iteration row "
-    "of presets/reference/published.csv alone would need), everything else from sources: attention kernels, memory traffic, exchanges of TP, PP, "
-    "DP, CP and EP as far as the row's software does not hide them, pipeline bubble, optimizer. Errors are predicted / published - 1 in the row's unit."
+    "of presets/reference/published.csv alone would need, or the nearest share that keeps all of them within 10 %), everything else from "
+    "sources: attention kernels, memory traffic, exchanges of TP, PP, DP, CP and EP as far as the row's software does not hide them, pipeline "
+    "bubble, optimizer. Errors are predicted / published - 1 in the row's unit."
 )
 
 
@@ -78,7 +79,7 @@ def as_lines(found: Validation) -> list[str]:
         f"{stack}: {len(rows)} rows, mean {mean_abs_error(rows):.1%}, worst {worst(rows).error:+.1%}" for stack, rows in found.by_source().items()
     ]
     lines += [
-        f"efficiency of {key}: {one.efficiency:.3f} (median of {one.rows} rows, {one.lowest:.2f} to {one.highest:.2f} alone; {one.origin})"
+        f"efficiency of {key}: {one.efficiency:.3f} (of {one.rows} rows, {one.lowest:.2f} to {one.highest:.2f} alone; {one.origin})"
         for key, one in sorted(found.fitted.items())
     ]
     for kind in KINDS:

@@ -18,6 +18,9 @@ class Stack:
     tensor_hidden: str = "backward"  # "none"; "backward": beside the gradients of a block's first product; "all": in pieces beside the products
     gradients_hidden: bool = True  # exchanged beside the last backward pass
     stages_hidden: bool = False  # sends between pipeline stages beside arithmetic
+    stage_sends: int = 2  # sends and receptions of a micro-batch one after another, where they are not hidden
+    stage_gathers: int = 0  # of hidden states that were cut among the GPUs of a stage to be sent, per micro-batch
+    gradients_whole: bool = False  # summed on every GPU of a group, though each updates a share of the parameters only
     sequence_parallel: bool = True  # where TP > 1 and the row does not say
     optimizer: str = "distributed"
     gradient_bytes: int = 4  # of one while it is exchanged
@@ -59,8 +62,10 @@ STACKS = (
         source="arXiv 2104.04473 section 5.2; how it overlaps is not published: see sim/published_step.py",
     ),
     replace(
-        MEGATRON_2021, name="DeepSpeed with Megatron 2021", words=("2201.11990", "MT-NLG"), gradient_bytes=4, accumulate_bytes=12,
-        source="arXiv 2201.11990 section 3: bf16 with gradients added up and exchanged in fp32",
+        MEGATRON_2021, name="DeepSpeed with Megatron 2021", words=("2201.11990", "MT-NLG"), gradient_bytes=4, accumulate_bytes=20,
+        stage_sends=4, stage_gathers=3, optimizer="zero-1", gradients_whole=True,
+        source="arXiv 2201.11990 section 3: bf16, gradients added up and exchanged in fp32; microsoft/DeepSpeed of 2022: runtime/bf16_optimizer.py "
+        "(gradients copied to fp32, then added, summed whole), runtime/pipe/engine.py (sends wait; inputs, outputs, their gradients gathered)",
     ),
     MEGATRON_2021,
     replace(

@@ -6,7 +6,8 @@ from functools import lru_cache
 from sim.published_jobs import Job
 from sim.published_layer import head, layer
 from sim.published_products import Seconds
-from sim.published_rates import SEND_S, Rates, rates
+from sim.published_rates import GATHER_AND_SCATTER_S, GATHER_AND_SCATTER_STEP_S, SEND_S, Rates, rates
+from sim.published_zero import zero_3_s
 from sim.workload.memory import stage_memory
 from sim.workload.strategy import Strategy
 from sim.workload.timing import OPTIMIZER_BYTES_PER_PARAMETER
@@ -15,13 +16,12 @@ from sim.workload.transformer import (
     embedding_parameters,
     expert_parameters,
     layer_parameters,
-    total_parameters,
 )
 
 MICRO_BATCHES_TRIED = (1, 2, 4, 8)  # where a row gives none: the fastest that fits, as arXiv 2104.04473 section 3.4 advises
 JOBS_KEPT = 256  # while one of them is fitted
-GATHERS_OF_ZERO_3 = 3  # weights for the forward, the recomputed forward and the backward pass (arXiv 1910.02054 section 7.2.2)
 CLIPPING_BYTES = 12  # of fp32 gradients read for their norm, read and written to be scaled (Megatron-LM megatron/core/optimizer/clip_grads.py)
+GATHERED_BYTES = 6  # of memory traffic for an entry that stages gather: zeros written, read, cloned (microsoft/DeepSpeed runtime/utils.py)
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,13 @@ def fits(job: Job) -> bool:
 def _step(job: Job, reached: Rates) -> Step:
     stage = _slowest_stage(job, reached)
     m, chunks = job.micro_batches, job.chunks
-    send = _send_s(job, reached)
-    bubble = (job.pp - 1) / chunks * (stage.forward + stage.backward + 2 * chunks * send)
+    between = chunks * _between_stages_s(job, reached)
+    bubble = (job.pp - 1) / chunks * (stage.forward + stage.backward + between)
     if job.stack.dual:  # (p/2 - 1)(F and B + B - 3W), W half of B (arXiv 2412.19437 table 2)
         bubble = (job.pp / 2 - 1) * (stage.forward + stage.backward / 2)
     parts = {name: m * part.both for name, part in stage.parts.items()}
-    parts |= {"head": m * stage.head.both, "PP": m * 2 * chunks * send, "bubble": bubble}
-    parts |= {"DP": _exchange_s(job, reached, stage, sum(parts.values())), "optimizer": _optimizer_s(job, reached, stage)}
+    parts |= {"head": m * stage.head.both, "PP": m * between, "bubble": bubble}
+    parts |= {"DP": _exchange_s(job, reached, stage), "optimizer": _optimizer_s(job, reached, stage)}
     return Step(parts, job.micro_batch)
 
 
@@ -113,12 +113,17 @@ def _scaled(seconds: Seconds, by: float) -> Seconds:
     return Seconds(seconds.forward * by, seconds.backward * by)
 
 
-def _send_s(job: Job, reached: Rates) -> float:
-    """One send of 2Th/t to the next stage that nothing hides."""
+def _between_stages_s(job: Job, reached: Rates) -> float:
+    """Sends of 2Th/t to the next stage and back that nothing hides, and what is gathered of them, for a micro-batch and chunk."""
     if job.pp == 1 or job.stack.stages_hidden:
         return 0.0
     rate = reached.nvlink_bytes_per_s if job.gpus <= job.gpus_per_node else reached.nic_bytes_per_s
-    return BF16_BYTES * job.tokens * job.shape.hidden / job.tp / rate + SEND_S
+    moved = BF16_BYTES * job.tokens * job.shape.hidden
+    send = moved / job.tp / rate + SEND_S
+    latency = (GATHER_AND_SCATTER_S + (job.tp - 1) * GATHER_AND_SCATTER_STEP_S) / 2
+    copied = GATHERED_BYTES / BF16_BYTES * moved / reached.memory_bytes_per_s
+    gather = (job.tp - 1) / job.tp * moved / reached.nvlink_bytes_per_s + latency + copied
+    return job.stack.stage_sends * send + job.stack.stage_gathers * gather * (job.tp > 1)
 
 
 def _parameters(job: Job, stage: _Stage) -> tuple[int, int]:
@@ -136,12 +141,13 @@ def _group_rate(job: Job, reached: Rates, members: int, stride: int) -> float:
     return min(reached.nvlink_bytes_per_s, near * reached.nic_bytes_per_s)
 
 
-def _exchange_s(job: Job, reached: Rates, stage: _Stage, arithmetic: float) -> float:
+def _exchange_s(job: Job, reached: Rates, stage: _Stage) -> float:
     """Gradients summed and weights handed round, as far as the backward and forward pass of one micro-batch do not hide them."""
     if job.stack.optimizer == "zero-3":
-        return _zero_3_s(job, reached, arithmetic)
+        return zero_3_s(job, reached, stage.forward, stage.backward)
     gradient = job.stack.gradient_bytes
-    per_parameter = 2 * gradient if job.stack.optimizer == "all-reduce" else gradient + BF16_BYTES
+    weights = 0 if job.stack.optimizer == "all-reduce" else BF16_BYTES
+    per_parameter = gradient * (1 + _gradients_whole(job)) + weights
     groups = ((job.replicas, job.tp), (job.gpus // (job.pp * job.ep), job.ep))
     needed = sum(
         (members - 1) / members * per_parameter * parameters / _group_rate(job, reached, members, stride)
@@ -152,22 +158,16 @@ def _exchange_s(job: Job, reached: Rates, stage: _Stage, arithmetic: float) -> f
     return max(0.0, needed - hidden)
 
 
-def _zero_3_s(job: Job, reached: Rates, arithmetic: float) -> float:
-    """What exchanges of ZeRO-3 add: every micro-batch gathers 2P bytes three times and reduces them once, each GPU at its NIC's rate.
-
-    Gathers go on during the forward and the recomputed forward pass (a quarter of the arithmetic each), the third gather and the
-    reduction beside nothing. That is what the rows of arXiv 2104.04473 table 2 look like, not what a source says.
-    """
-    once = job.micro_batches * (job.dp - 1) / job.dp * BF16_BYTES * total_parameters(job.shape) / reached.nic_bytes_per_s
-    hidden_beside = arithmetic / 4
-    return (GATHERS_OF_ZERO_3 - 1) * max(0.0, once - hidden_beside) + 2 * once
-
-
 def _optimizer_s(job: Job, reached: Rates, stage: _Stage) -> float:
     """Memory traffic between two steps: Adam, the norm of the gradients and their clipping over a GPU's share of the parameters, zeros."""
     common, experts = _parameters(job, stage)
-    zeroed = job.stack.gradient_bytes * (common + experts)
-    if job.stack.optimizer != "all-reduce":
-        common /= job.replicas
-        experts /= max(1, job.gpus // (job.pp * job.ep))
-    return ((common + experts) * (OPTIMIZER_BYTES_PER_PARAMETER + CLIPPING_BYTES) + zeroed) / reached.memory_bytes_per_s
+    whole = common + experts
+    share = common / job.replicas + experts / max(1, job.gpus // (job.pp * job.ep))
+    updated = whole if job.stack.optimizer == "all-reduce" else share
+    clipped = whole if _gradients_whole(job) else share
+    moved = updated * OPTIMIZER_BYTES_PER_PARAMETER + clipped * CLIPPING_BYTES + whole * job.stack.gradient_bytes
+    return moved / reached.memory_bytes_per_s
+
+
+def _gradients_whole(job: Job) -> bool:
+    return job.stack.gradients_whole or job.stack.optimizer == "all-reduce"

@@ -56,7 +56,7 @@ def test_parts_are_the_step(found):
 
 
 def test_one_efficiency_for_each_gpu_and_precision(found):
-    assert set(found.fitted) == {"A100-SXM-80 bf16", "B200-SXM bf16", "H100-SXM bf16", "H100-SXM fp8", "H800-SXM fp8"}
+    assert set(found.fitted) == {"A100-SXM-80 bf16", "A100-SXM-80 fp16", "B200-SXM bf16", "H100-SXM bf16", "H100-SXM fp8", "H800-SXM fp8"}
     assert all(0.3 < one.efficiency < 0.9 for one in found.fitted.values())
 
 

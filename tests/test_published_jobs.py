@@ -22,7 +22,7 @@ def test_gpus_as_people_write_them(text, name):
 
 def test_a_row_as_a_job():
     job = job_of(row(vp=3, recompute="selective+SP"))
-    assert (job.gpu.name, job.precision, job.gpus_per_node, job.nic_bytes_per_s) == ("A100-SXM-80", "bf16", 8, 25e9)
+    assert (job.gpu.name, job.precision, job.gpus_per_node, job.nic_bytes_per_s) == ("A100-SXM-80", "fp16", 8, 25e9)
     assert (job.chunks, job.micro_batches, job.tokens, job.recompute, job.sequence_parallel) == (3, 64, 2048, "selective", True)
     assert not job_of(row()).sequence_parallel, "Megatron-LM of 2022 does so only where the row says it"
     assert job_of(row(dp=None, gpus=128)).dp == 2

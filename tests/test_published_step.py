@@ -6,9 +6,10 @@ import pytest
 
 from sim.published_jobs import job_of
 from sim.published_layer import head, layer
-from sim.published_rates import SEND_S, rates
+from sim.published_rates import GATHER_AND_SCATTER_S, GATHER_AND_SCATTER_STEP_S, SEND_S, rates
 from sim.published_step import fits, step
-from sim.workload.transformer import embedding_parameters, layer_parameters, total_parameters
+from sim.published_zero import zero_3_s
+from sim.workload.transformer import embedding_parameters, layer_parameters
 from tests.published_rows import row, with_stack
 
 SHARE = 0.8
@@ -73,13 +74,29 @@ def test_replicas_of_one_server_exchange_over_nvlink_and_others_over_all_their_n
         assert step(job, SHARE, SHARE).parts["DP"] == pytest.approx((gpus - 1) / gpus * 4 * parameters / rate)
 
 
-def test_zero_3_by_hand():
-    """Two gathers beside a quarter of the arithmetic each, one gather and the reduction beside nothing, at a NIC's rate."""
+def test_zero_3_exchanges_beside_the_passes_of_all_layers():
     job = job_of(row(model="GPT 174.6B ZeRO-3", gpus=384, tp=1, pp=1, dp=384, micro_batch=4, global_batch=1536, source="arXiv 2104.04473"))
+    parts = layer(job, REACHED, False).values()
+    forward, backward = 96 * sum(part.forward for part in parts), 96 * sum(part.backward for part in parts)
+    assert step(job, SHARE, SHARE).parts["DP"] == pytest.approx(zero_3_s(job, REACHED, forward, backward))
+
+
+def test_stages_that_gather_what_they_were_sent():
+    """4 sends, and 3 gathers of 2Th over NVLink with 6 bytes of memory traffic for each of Th entries."""
+    sent = 2048 * 12_288
+    gather = 7 / 8 * 2 * sent / 240e9 + (GATHER_AND_SCATTER_S + 7 * GATHER_AND_SCATTER_STEP_S) / 2 + 6 * sent / REACHED.memory_bytes_per_s
+    send = 2 * sent / 8 / (0.97 * 25e9) + SEND_S
+    found = step(with_stack(EVEN, stage_sends=4, stage_gathers=3), SHARE, SHARE)
+    assert found.parts["PP"] == pytest.approx(64 * (4 * send + 3 * gather))
+
+
+def test_gradients_summed_whole_for_shares_of_the_parameters():
+    """ZeRO-1 with an all-reduce of fp32: 2 x 4 bytes and weights of 2; norm and clipping of all, Adam of a quarter."""
+    job = with_stack(replace(EVEN, dp=4, gpus=256, global_batch=256), optimizer="zero-1", gradients_whole=True, gradient_bytes=4)
+    parameters = 12 * layer_parameters(job.shape, 8) + embedding_parameters(job.shape, 8)
     found = step(job, SHARE, SHARE)
-    once = 383 / 384 * 2 * total_parameters(job.shape) / (0.97 * 25e9)
-    arithmetic = found.seconds - found.parts["DP"] - found.parts["optimizer"]
-    assert found.parts["DP"] == pytest.approx(2 * max(0, once - arithmetic / 4) + 2 * once)
+    assert found.parts["DP"] == pytest.approx(3 / 4 * (2 * 4 + 2) * parameters / (0.97 * 25e9))
+    assert found.parts["optimizer"] == pytest.approx((30 / 4 + 12 + 4) * parameters / REACHED.memory_bytes_per_s)
 
 
 def test_where_no_micro_batch_is_given_the_fastest_that_fits_is_taken():

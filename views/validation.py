@@ -124,7 +124,8 @@ def efficiencies(found: Validation) -> None:
     st.dataframe(listed, hide_index=True, width="stretch", column_config=dict.fromkeys(("efficiency", "lowest", "highest"), percent))
     st.caption(
         "The share of its peak that a GPU reaches in large matrix products, the only number that is fitted: the median of what each row alone "
-        "would need, whose lowest and highest stand beside it. Products that are small, and all that is no product, take longer by formulas."
+        "would need, whose lowest and highest stand beside it, or the nearest share with which every row is within 10 %. Products "
+        "that are small, and all that is no product, take longer by formulas."
     )
 
 
