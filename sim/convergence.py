@@ -17,6 +17,7 @@ from sim.paper.cut_out import CutOut
 from sim.paper.fabric import Fabric
 from sim.result_conflicts import pattern_of_result
 from sim.result_partitions import partitions_at
+from sim.result_paths import ways
 from sim.transport import kernel_settings
 from sim.units import BITS_PER_BYTE, PS_PER_S, show_count
 
@@ -52,7 +53,7 @@ def longest_episode(result, pattern_id: int) -> Episode:
     number, start_ps, end_ps, pauses_ps = longest_stretch(result.episodes, pattern_id)
     for at_ps in (start_ps + JUST_AFTER_PS, (start_ps + end_ps) / 2):
         found = [_in_order(result, part.flows) for part in partitions_at(result, at_ps / PS_PER_S) if len(part.flows) == pattern.flows]
-        alike = [flows for flows in found if _paths(result.raw, flows) == _numbered(zip(pattern.data, pattern.acks, strict=True))]
+        alike = [flows for flows in found if _paths(result.raw, flows, at_ps) == _numbered(zip(pattern.data, pattern.acks, strict=True))]
         if alike:
             flows = max(alike, key=lambda flows: _fit(result, flows, start_ps, end_ps))
             acked_ps = result.raw.acked_ps[flows]
@@ -82,11 +83,9 @@ def _in_order(result, flows: np.ndarray) -> np.ndarray:
     return flows[np.argsort(result.raw.start_ps[result.dag.n_tasks :][flows], kind="stable")]
 
 
-def _paths(raw, flows: np.ndarray) -> list:
-    ways = []
-    for ptr, ports in ((raw.data_ptr, raw.data_ports), (raw.ack_ptr, raw.ack_ports)):
-        ways.append([ports[a:b].tolist() for a, b in zip(ptr[flows].tolist(), ptr[flows + 1].tolist(), strict=True)])
-    return _numbered(zip(*ways, strict=True))
+def _paths(raw, flows: np.ndarray, at_ps: float) -> list:
+    both = [np.split(ports, ptr[1:-1]) for ptr, ports in ways(raw, flows, at_ps)]
+    return _numbered(zip(*([path.tolist() for path in paths] for paths in both), strict=True))
 
 
 def _numbered(paths) -> list:
@@ -214,11 +213,8 @@ def _case(result, episode: Episode) -> Case:
     settings = kernel_settings(scenario.transport, scenario.simulation, network, may_lose=losing)
     if raw.port_ecn_kmin_bytes is not None:
         settings = settings._replace(kmin_bytes=raw.port_ecn_kmin_bytes, kmax_bytes=raw.port_ecn_kmax_bytes)
-    ways = []
-    for ptr, ports in ((raw.data_ptr, raw.data_ports), (raw.ack_ptr, raw.ack_ports)):
-        parts = [ports[ptr[f] : ptr[f + 1]] for f in flows.tolist()]
-        ways.append((np.cumsum([0, *map(len, parts)]).astype(np.int64), np.concatenate(parts).astype(np.int32)))
-    table = flow_table(scenario, network, episode.left_bytes, raw.dag.flow_draw_key[flows].astype(np.int64), *ways)
+    paths = ((ptr, ports.astype(np.int32)) for ptr, ports in ways(raw, flows, episode.start_ps))
+    table = flow_table(scenario, network, episode.left_bytes, raw.dag.flow_draw_key[flows].astype(np.int64), *paths)
     none = np.zeros(len(flows), np.int64)
     return Case(scenario, network, raw.dag, table, settings, [], [], none, none + 1, none, 0)
 

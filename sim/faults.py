@@ -1,5 +1,7 @@
 """Apply a scenario's faults to a running simulation, and reroute the flows they touch."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sim.case import Case, TimedFault
@@ -8,9 +10,23 @@ from sim.packet.flows import FlowTable
 from sim.packet.state import grow_regions, set_ps_per_byte
 from sim.topology.routing import components, route
 
+NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Detours:
+    """From a time on: the flows that had not ended and go another way than planned, ascending, and their paths, one after the other."""
+
+    at_ps: int
+    flows: np.ndarray
+    data_ptr: np.ndarray
+    data_ports: np.ndarray
+    ack_ptr: np.ndarray
+    ack_ports: np.ndarray
+
 
 class Faults:
-    """What is down or changed at the moment; knows every flow's original path and its present one."""
+    """What is down or changed at the moment; knows every flow's original path, its present one, and what detours there were."""
 
     def __init__(self, case: Case):
         self.case = case
@@ -18,6 +34,7 @@ class Faults:
         self.down = np.zeros(case.network.n_ports, bool)
         self.stranded: set[int] = set()
         self.ended = np.zeros(len(case.src), bool)
+        self.detours: list[Detours] = []  # by time, one for every change of a link's being up
 
     @property
     def next_ps(self) -> int | None:
@@ -58,7 +75,7 @@ class Faults:
         flow["line_bps"][mine] = line
 
     def _reroute(self, state, table, fault: TimedFault):
-        fresh = self._paths()
+        fresh = self._paths(fault.at_ps)
         active = np.flatnonzero((state.flow["flow_id"] >= 0) & (state.flow["done"] == 0))
         for i in active[np.argsort(state.flow["order"][active])].tolist():  # as they entered: so they queue up at a NIC that they move to
             f = int(state.flow["flow_id"][i])
@@ -74,16 +91,20 @@ class Faults:
             kernel.take_path(state, i, *new, fault.at_ps)
         return state, fresh
 
-    def _paths(self) -> FlowTable:
-        """Original paths where they are whole; else the shortest way around what is down."""
+    def _paths(self, at_ps: int) -> FlowTable:
+        """Original paths where they are whole; else the shortest way around what is down. They are noted as those from `at_ps` on."""
         case = self.case
-        data = self._around(case.table.data_ptr, case.table.data_ports, case.src, case.dst, case.key)
-        ack = self._around(case.table.ack_ptr, case.table.ack_ports, case.dst, case.src, ~case.key)
+        *data, data_moved = self._around(case.table.data_ptr, case.table.data_ports, case.src, case.dst, case.key)
+        *ack, ack_moved = self._around(case.table.ack_ptr, case.table.ack_ports, case.dst, case.src, ~case.key)
+        moved = np.union1d(data_moved, ack_moved)
+        moved = moved[~self.ended[moved]]
+        self.detours.append(Detours(at_ps, moved, *rows_of(*data, moved), *rows_of(*ack, moved)))
         return case.table._replace(data_ptr=data[0], data_ports=data[1], ack_ptr=ack[0], ack_ports=ack[1])
 
     def _around(self, ptr, ports, src, dst, key):
+        """(ptr, ports) of paths around what is down, and which flows they are new for."""
         if not len(ports) or not self.down.any():
-            return ptr, ports
+            return ptr, ports, NONE
         broken = np.logical_or.reduceat(self.down[ports], ptr[:-1])
         part = np.full(self.case.network.n_nodes, -1)
         together = np.zeros(len(src), bool)
@@ -93,14 +114,21 @@ class Faults:
         self.stranded |= set(np.flatnonzero(broken & ~together & ~self.ended).tolist())
         moved = np.flatnonzero(broken & together)
         if not len(moved):
-            return ptr, ports
+            return ptr, ports, NONE
         new_ptr, new_ports = route(
             self.case.network, src[moved], dst[moved], key[moved], self.case.ecmp_seed, self.down
         )
-        return _replace_rows(ptr, ports, moved, new_ptr, new_ports)
+        return *replace_rows(ptr, ports, moved, new_ptr, new_ports), moved
 
 
-def _replace_rows(ptr, values, rows, new_ptr, new_values):
+def rows_of(ptr, values, rows):
+    """CSR of some rows of another."""
+    lengths = np.diff(ptr)[rows]
+    out_ptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    return out_ptr, values[np.arange(out_ptr[-1]) + np.repeat(ptr[rows] - out_ptr[:-1], lengths)]
+
+
+def replace_rows(ptr, values, rows, new_ptr, new_values):
     """CSR with the given rows replaced; the other rows keep their values."""
     lengths = np.diff(ptr)
     lengths[rows] = np.diff(new_ptr)

@@ -90,7 +90,7 @@ class FluidFaults(Faults):
         self.ended = ended
         while self.pending and self.pending[0].at_ps <= now:
             self._apply(self.pending.pop(0))
-        return self._paths(), np.where(self.down, 0.0, np.maximum(1, np.round(self.built_bps * self._factor)))
+        return self._paths(now), np.where(self.down, 0.0, np.maximum(1, np.round(self.built_bps * self._factor)))
 
     def _apply(self, fault: TimedFault) -> None:
         if fault.kind == "degrade":

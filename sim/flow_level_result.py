@@ -8,6 +8,7 @@ import numpy as np
 from sim import result_notices
 from sim.errors import LabError
 from sim.result import RawRun, Result
+from sim.result_paths import taken
 from sim.units import BITS_PER_BYTE
 
 
@@ -78,12 +79,14 @@ def raw_of(run, **own) -> RawRun:
     dag, table, network = run.case.dag, run.table, run.case.network
     flows, ports, shares = dag.n_flows, network.n_ports, run.shares()
     packets, port_bytes = run.books.with_shares(table, shares)
+    started, acked = np.array(run.started, np.int64), np.array(run.acked, np.int64)
+    begun, reroutes = taken(run.case.table, run.faults.detours, started[dag.n_tasks :], acked)
     none, never = np.zeros(ports, np.int64), np.zeros(flows, np.int64)
     bins = own["series_tx_bytes"].shape[1]
     common = dict(
         scenario=run.scenario, network=network, dag=dag,
-        data_ptr=table.data_ptr, data_ports=table.data_ports, ack_ptr=table.ack_ptr, ack_ports=table.ack_ports,
-        start_ps=np.array(run.started, np.int64), end_ps=np.array(run.ended, np.int64), acked_ps=np.array(run.acked, np.int64),
+        data_ptr=begun.data_ptr, data_ports=begun.data_ports, ack_ptr=begun.ack_ptr, ack_ports=begun.ack_ports, reroutes=reroutes,
+        start_ps=started, end_ps=np.array(run.ended, np.int64), acked_ps=acked,
         ideal_fct_ps=run.ideal_fct_ps, flow_marks=never, flow_retransmits=never,
         flow_acked_bytes=np.floor(shares * dag.flow_bytes).astype(np.int64), port_tx_bytes=port_bytes, port_tx_packets=packets,
         port_max_queue_bytes=none, port_marks=none, port_pauses=none, port_paused_ps=none, port_drops=none,

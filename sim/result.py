@@ -6,8 +6,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from sim import result_lineage, result_notices, result_partitions, result_summary, result_tables
+from sim import result_lineage, result_notices, result_partitions, result_paths, result_summary, result_tables
 from sim.critical_path import critical_path, shares
+from sim.result_paths import NO_REROUTES, Reroutes
 from sim.result_series import PortSeries
 from sim.transport import NEVER_MARKS, marking_thresholds
 from sim.units import PS_PER_S
@@ -23,7 +24,7 @@ class RawRun:
     scenario: object
     network: object
     dag: object
-    data_ptr: np.ndarray  # int64[F+1]
+    data_ptr: np.ndarray  # int64[F+1]: paths on which flows began
     data_ports: np.ndarray  # int32: ports of flow i's data are data_ports[data_ptr[i]:data_ptr[i+1]]
     ack_ptr: np.ndarray
     ack_ports: np.ndarray
@@ -61,6 +62,7 @@ class RawRun:
     level: str | None = None  # exact | bounded | paper in mode wormhole
     kernel: dict | None = None  # what the wormhole kernel counted, see `WormholeSimulation.kernel_counters`
     fct_err_ps: np.ndarray | None = None  # float64[F], one standard error of the FCT at level bounded
+    reroutes: Reroutes = NO_REROUTES  # paths that flows took later
     records: object | None = None  # what it recorded, a `sim.wormhole.records.Records`
 
 
@@ -158,11 +160,17 @@ class Result:
         return np.where(marks, kmin, 0), np.where(marks, kmax, 0)
 
     def flow_path(self, flow_id: int) -> list[int]:
-        """Ports that the data of a flow cross, in order."""
-        first, last = self.raw.data_ptr[flow_id : flow_id + 2]
-        return self.raw.data_ports[first:last].tolist()
+        """Ports that the data of a flow cross, in order: the path on which it began."""
+        return self.flow_paths(flow_id)[0][1]
+
+    def flow_paths(self, flow_id: int) -> list[tuple[float, list[int]]]:
+        """(since when in seconds, ports) of every path of a flow; more than one where links failed or came back while it was under way."""
+        return [(float(result_tables.seconds(since)), ports) for since, ports in result_paths.of_flow(self.raw, flow_id)]
 
     def flows_through(self, port_id: int) -> np.ndarray:
-        """Ids of the flows whose data cross a port, ascending."""
-        where = np.flatnonzero(self.raw.data_ports == port_id)
-        return np.unique(np.searchsorted(self.raw.data_ptr, where, side="right") - 1)
+        """Ids of the flows whose data cross a port at some time, ascending."""
+        return np.unique(result_paths.stays(self.raw, port_id)[0])
+
+    def stays_at(self, port_id: int) -> pd.DataFrame:
+        """A row for every time in which a flow's data took a port: flow_id, since_s, and until_s, when it went another way or had arrived."""
+        return result_tables.stays_table(self.raw, *result_paths.stays(self.raw, port_id))

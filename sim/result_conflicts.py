@@ -30,4 +30,4 @@ def conflict_graph_at(result, time_s: float) -> nx.Graph:
     acked_ps, start_ps = raw.acked_ps[flows], raw.start_ps[raw.dag.n_tasks :][flows]
     until = np.where(acked_ps >= 0, acked_ps, raw.end_ps_last)
     rate_bps = raw.flow_acked_bytes[flows] * (BITS_PER_BYTE * PS_PER_S) / np.maximum(1, until - start_ps)
-    return conflict_graph(*incidence(raw, flows), flows.tolist(), rate_bps.tolist())
+    return conflict_graph(*incidence(raw, flows, time_s * PS_PER_S), flows.tolist(), rate_bps.tolist())

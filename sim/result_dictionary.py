@@ -112,6 +112,7 @@ COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "paths": {
         "flow_id": ("index", "flow, as in the flows table"),
+        "since_s": ("s", "since when it took this path: its start, or when a link failed or came back; missing if it never started"),
         "hop": ("index", "position along the path, 0 at the sender"),
         "port_id": ("index", "port its data cross, as in the ports table"),
     },

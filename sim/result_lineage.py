@@ -37,7 +37,7 @@ class _Part:
 def lineage(raw) -> np.ndarray | None:
     """int64[m, 2], sorted: (partition, one that it went into), among those of the partitions table; None where it cannot be told.
 
-    It can be told of what the kernel noted in levels exact and bounded, unless a link failed: then only the last paths are known.
+    It can be told of what the kernel noted in levels exact and bounded, unless a link failed: how partitions form anew then is not replayed.
     """
     known = raw.records is not None and raw.level in LEVELS and not _rerouted(raw)
     if not known:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from sim.result_paths import ways
 from sim.result_tables import seconds
 from sim.units import PS_PER_S
 from sim.wormhole.records import EPISODE, PARTITION, PATTERN
@@ -69,15 +70,11 @@ def active_flows(result, time_s: float) -> np.ndarray:
     return np.flatnonzero((start_ps >= 0) & (start_ps <= at_ps) & ((acked_ps < 0) | (acked_ps > at_ps)) & (raw.dag.flow_bytes > 0))
 
 
-def incidence(raw, flows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(place in `flows`, port) of every port that their data or ACKs cross."""
-    parts = []
-    for ptr, ports in ((raw.data_ptr, raw.data_ports), (raw.ack_ptr, raw.ack_ports)):
-        hops = ptr[flows + 1] - ptr[flows]
-        ends = np.cumsum(hops)
-        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(ptr[flows] - ends + hops, hops)
-        parts.append((np.repeat(np.arange(len(flows)), hops), ports[places]))
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+def incidence(raw, flows: np.ndarray, at_ps=None) -> tuple[np.ndarray, np.ndarray]:
+    """(place in `flows`, port) of every port that their data or ACKs cross, at a time or each at its own; None: as they began."""
+    both = ways(raw, flows, at_ps)
+    places = [np.repeat(np.arange(len(flows)), np.diff(ptr)) for ptr, _ in both]
+    return np.concatenate(places), np.concatenate([ports for _, ports in both])
 
 
 def shared_ports(network, transport, ports: np.ndarray) -> np.ndarray:
@@ -95,7 +92,7 @@ def partitions_at(result, time_s: float) -> list[ActivePartition]:
     With PFC the two directions of a link count as one, and with a buffer that its ports share a whole switch does.
     """
     flows = active_flows(result, time_s)
-    member, port = incidence(result.raw, flows)
+    member, port = incidence(result.raw, flows, time_s * PS_PER_S)
     root = list(range(len(flows)))
 
     def find(j: int) -> int:

@@ -35,6 +35,12 @@ def simulated_hops(packet_hops: dict) -> tuple[int, int]:
     return own, max(0, packet_hops["executed"] - own)
 
 
+def _reroutes(raw) -> list[dict]:
+    """When flows under way were sent another way, and how many."""
+    times, counts = np.unique(raw.reroutes.at_ps, return_counts=True)
+    return [{"at_s": at_ps / PS_PER_S, "flows": flows} for at_ps, flows in zip(times.tolist(), counts.tolist(), strict=True)]
+
+
 def _without_kernel(raw, interrupts: int, hops: int) -> dict:
     """What the wormhole kernel would have counted, in a run without it."""
     flow = raw.mode == "flow"
@@ -66,6 +72,7 @@ def summarise(raw) -> dict:
         "flows_finished": int(finished.sum()),
         "bytes_left": int(np.where(finished, 0, raw.dag.flow_bytes - raw.flow_acked_bytes).sum()),
         **fct_statistics(raw),
+        "reroutes": _reroutes(raw),
         "collectives": collectives(raw),
         **kernel,
         "ecn_marks": int(raw.counters["ecn_marks"]),

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sim.result_paths import NEVER
 from sim.units import PS_PER_S
 from sim.workload.dag import FlowKind, TaskKind
 
@@ -71,6 +72,13 @@ def flows_table(raw) -> pd.DataFrame:
             "retransmits": raw.flow_retransmits,
         }
     )
+
+
+def stays_table(raw, flow: np.ndarray, since_ps: np.ndarray, until_ps: np.ndarray) -> pd.DataFrame:
+    """One row per stay of a flow at a port, see `sim.result_paths.stays`."""
+    delivered_ps = raw.end_ps[raw.dag.n_tasks :][flow]
+    until_s = seconds(np.where(delivered_ps < 0, np.where(until_ps == NEVER, -1, until_ps), np.minimum(until_ps, delivered_ps)))
+    return pd.DataFrame({"flow_id": flow, "since_s": seconds(since_ps), "until_s": until_s})
 
 
 def tasks_table(raw) -> pd.DataFrame:

@@ -14,6 +14,7 @@ import pyarrow.parquet
 
 from sim.errors import FormatError, did_you_mean
 from sim.result_dictionary import dictionary_table
+from sim.result_tables import seconds
 
 FORMATS = ("csv", "parquet")
 
@@ -38,16 +39,20 @@ def series_table(result) -> pd.DataFrame:
 
 
 def paths_table(result) -> pd.DataFrame:
-    """One row per flow and hop of its data path."""
-    ptr = result.raw.data_ptr
+    """One row per flow, path that it took and hop of its data, by flow and time."""
+    raw, later = result.raw, result.raw.reroutes
+    ptr = np.concatenate((raw.data_ptr, raw.data_ptr[-1] + later.data_ptr[1:]))
     hops = np.diff(ptr)
-    return pd.DataFrame(
+    flow = np.concatenate((np.arange(len(raw.data_ptr) - 1), later.flow))
+    table = pd.DataFrame(
         {
-            "flow_id": np.repeat(np.arange(len(hops)), hops),
+            "flow_id": np.repeat(flow, hops),
+            "since_s": np.repeat(seconds(np.concatenate((raw.start_ps[raw.dag.n_tasks :], later.at_ps))), hops),
             "hop": np.arange(ptr[-1]) - np.repeat(ptr[:-1], hops),
-            "port_id": result.raw.data_ports[: ptr[-1]],
+            "port_id": np.concatenate((raw.data_ports[: raw.data_ptr[-1]], later.data_ports)),
         }
     )
+    return table.sort_values("flow_id", kind="stable", ignore_index=True) if len(later.flow) else table
 
 
 def tables(result) -> dict[str, pd.DataFrame]:

@@ -17,6 +17,7 @@ from sim.packet.nic import RETRIES
 from sim.player.loop import FINISHED, LIMIT, STALLED, open_play
 from sim.player.tables import make_play
 from sim.result import RawRun, Result
+from sim.result_paths import taken
 from sim.scenario import Scenario
 from sim.units import PS_PER_S
 from sim.wormhole.drive import drive
@@ -227,7 +228,7 @@ class Simulation:
 
     def result(self) -> Result:
         """Tables, series and summary of the run as far as it got."""
-        books, plan, table = self._books(), self.plan, self.table
+        books, plan = self._books(), self.plan
         port, counters = books.port, books.counters
         flows, end = self.case.dag.n_flows, self.end_ps
         marks, retransmits = plan.flow["marks"][:flows].copy(), plan.flow["retransmits"][:flows].copy()
@@ -236,12 +237,14 @@ class Simulation:
             marks[ids], retransmits[ids] = live_marks, live_retransmits
         bins = bins_until(books, end)
         paused_ps = port["paused_ps"] + np.where(port["paused"] > 0, np.maximum(0, end - port["paused_since"]), 0)
+        started, acked = plan.node["started"][:-1].copy(), plan.flow["acked"][:flows].copy()
+        table, reroutes = taken(self.case.table, self.faults.detours, started[self.case.dag.n_tasks :], acked)
         rows = series(books, self.case.network, self.used_ports, bins, end)
         return Result(
             RawRun(
                 scenario=self.scenario, network=self.case.network, dag=self.case.dag,
                 data_ptr=table.data_ptr, data_ports=table.data_ports, ack_ptr=table.ack_ptr, ack_ports=table.ack_ports,
-                start_ps=plan.node["started"][:-1].copy(), end_ps=plan.node["ended"][:-1].copy(), acked_ps=plan.flow["acked"][:flows].copy(),
+                reroutes=reroutes, start_ps=started, end_ps=plan.node["ended"][:-1].copy(), acked_ps=acked,
                 ideal_fct_ps=self.ideal_fct_ps(), flow_marks=marks, flow_retransmits=retransmits,
                 flow_acked_bytes=self._acked_bytes(), port_tx_bytes=port["tx_bytes"].copy(), port_tx_packets=port["tx_packets"].copy(),
                 port_max_queue_bytes=port["max_queue"].copy(), port_marks=port["marks"].copy(), port_pauses=port["pauses"].copy(),

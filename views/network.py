@@ -158,11 +158,14 @@ def detail(result, port_id: int, at_s: float) -> None:
         told.append("A queue above kmin gets packets marked, and senders slow down.")
     if row["paused_s"] > 0:
         told.append("While it is paused (shaded) a port may not send at all and backs up the ports behind it.")
-    told.append(fault_times.rerouted(result))
     st.caption(" ".join(filter(None, told)))
     with st.expander(f"{plural(len(flows), 'flow')} through this port", icon=":material/list:"):
         names = of_numbers(result.scenario)
-        st.dataframe(flows.head(MOST_FLOWS).assign(job=flows["job"].map(names)), hide_index=True, width="stretch", placeholder="–")
+        shown = flows.head(MOST_FLOWS).assign(job=flows["job"].map(names))
+        if len(result.raw.reroutes.flow):
+            shown = shown.merge(result.stays_at(port_id).rename(columns={"since_s": "here_since_s", "until_s": "here_until_s"}), on="flow_id")
+            st.caption("Links failed or came back: *here since* and *here until* say when a flow's data took this port.")
+        st.dataframe(shown, hide_index=True, width="stretch", placeholder="–")
         if len(flows) > MOST_FLOWS:
             st.caption(f"The first {show_count(MOST_FLOWS)} by start; all are in the download of the Run page.")
 

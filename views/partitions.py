@@ -120,7 +120,7 @@ def at_the_moment(result, ways) -> None:
     others = f" It {' and '.join(told(ways, own.partition_id))}." if told(ways, own.partition_id) else ""
     alone = "What happens elsewhere cannot reach it before a flow begins or ends, so it is simulated alone."
     if own.partition_id < 0:
-        alone = " ".join(filter(None, ("The network was not divided here: all flows under way are simulated together.", fault_times.rerouted(result))))
+        alone = "The network was not divided here: all flows under way are simulated together."
     st.caption(f"At {show_time(moment)}: the ports that data and ACKs of the chosen partition queue in. {alone}{others}")
     flows = result.flows.iloc[own.flows]
     with st.expander(f"{plural(len(flows), 'flow')} of this partition, {show_bytes(flows['bytes'].sum())}", icon=":material/list:"):

@@ -192,8 +192,6 @@ def close_look(result) -> None:
         + ". The ports it crosses, in order:"
     )
     hops(result, int(flow["flow_id"]))
-    if told := fault_times.rerouted(result):
-        st.caption(told)
 
 
 def describe(result, flow_id: int, on_path: bool) -> str:
@@ -213,10 +211,13 @@ def _zoom(result, flow) -> None:
 
 
 def hops(result, flow_id: int) -> None:
-    """The ports on a flow's way with what they went through."""
-    table = result.ports.iloc[result.flow_path(flow_id)]
+    """The ports on a flow's way with what they went through; on each of its ways, where links failed or came back meanwhile."""
+    paths = result.flow_paths(flow_id)
+    table = result.ports.iloc[[port for _, ports in paths for port in ports]]
+    since = [show_time(at_s) for at_s, ports in paths for _ in ports]
     st.dataframe(
         {
+            **({"since": since} if len(paths) > 1 else {}),
             "port": table["name"].tolist(),
             "speed": [show_rate(rate) for rate in table["rate_bps"]],
             "mean utilisation": [show_share(share) for share in table["mean_utilisation"]],
@@ -228,6 +229,9 @@ def hops(result, flow_id: int) -> None:
         hide_index=True,
         width="stretch",
     )
+    if len(paths) > 1:
+        at = ", ".join(show_time(at_s) for at_s, _ in paths[1:])
+        st.caption(f"A link failed or came back while it was under way: from {at} on it took another way; *since* says from when it took which.")
 
 
 main()

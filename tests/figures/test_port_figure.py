@@ -12,10 +12,6 @@ def trace(figure, name):
     return found
 
 
-def through(result, port_id):
-    return result.flows.iloc[result.flows_through(port_id)]
-
-
 def test_curves_are_the_series_in_readable_units(incast):
     figure = port(incast, 1)
     queue = np.asarray(trace(figure, "deepest queue").y)
@@ -42,15 +38,15 @@ def test_pauses_are_shaded_where_they_were(incast):
 
 
 def test_active_flows_are_counted_per_bin(incast, gpt):
-    assert set(active_flows(incast, through(incast, 1))[:-3]) == {4} and active_flows(incast, through(incast, 0)).sum() == 0
+    assert set(active_flows(incast, incast.stays_at(1))[:-3]) == {4} and active_flows(incast, incast.stays_at(0)).sum() == 0
     for port_id in (41, 48):
-        flows = through(gpt, port_id)
+        flows = gpt.flows.iloc[gpt.flows_through(port_id)]
         edges = gpt.series.edges_s
         slow = [
             ((flows["start_s"] < edges[bin + 1]) & (flows["delivered_s"] > edges[bin])).sum()
             for bin in range(gpt.series.n_bins)
         ]
-        np.testing.assert_array_equal(active_flows(gpt, flows), slow)
+        np.testing.assert_array_equal(active_flows(gpt, gpt.stays_at(port_id)), slow)
 
 
 def test_traffic_of_others_has_a_curve_of_its_own():
@@ -60,7 +56,7 @@ def test_traffic_of_others_has_a_curve_of_its_own():
     assert curve.line.color == palette.KINDS["background"] and max(curve.y) >= 4
     others = result.flows[result.flows["kind"] == "background"]
     assert len(others) == 12 and set(others["job"]) == {-1}
-    np.testing.assert_array_equal(curve.y[:-1], active_flows(result, others))
+    np.testing.assert_array_equal(curve.y[:-1], active_flows(result, others.rename(columns={"start_s": "since_s", "delivered_s": "until_s"})))
 
 
 def test_the_chosen_moment_is_marked(incast):

@@ -5,7 +5,7 @@ import pytest
 from sim.preset import load_preset
 from tests import fabricate
 from tests.pages.app_under_test import go, run_now, widget
-from views.parts.fault_times import moments, rerouted, words
+from views.parts.fault_times import moments, words
 
 
 def of(*faults):
@@ -45,8 +45,3 @@ def test_each_page_says_what_failed_and_when(app, page):
 
 def test_without_faults_nothing_is_said(app):
     assert not [caption for caption in go(run_now(app), "network").caption if "By the scenario" in caption.value]
-
-
-def test_paths_are_of_the_start_once_something_failed():
-    assert rerouted(of(fault("switch-down"))).startswith("Paths are those of the start")
-    assert not rerouted(of(fault("loss", probability=0.1))) and not rerouted(of(fault("link-down", 1e9)))

@@ -67,7 +67,8 @@ def finish(sim, budget=ENOUGH):
 def arrays(sim):
     """Every result of a simulation as name -> integer array."""
     raw = sim.result().raw
-    found = {field.name: getattr(raw, field.name) for field in fields(raw) if field.name not in NOT_RESULTS}
+    found = {field.name: getattr(raw, field.name) for field in fields(raw) if field.name not in NOT_RESULTS | {"reroutes"}}
+    found |= {f"reroutes {name}": values for name, values in vars(raw.reroutes).items()}
     counters = {name: value for name, value in found.pop("counters").items() if name not in NOT_COUNTED}
     found["status"] = ["finished", "time limit", "deadlock", "cancelled"].index(found["status"])
     return {name: np.asarray(value) for name, value in {**found, **counters}.items()}

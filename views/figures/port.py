@@ -41,9 +41,9 @@ def port(result, port_id: int, at_s: float | None = None, moments: dict[float, s
     paused = 100 * np.divide(
         series.paused_s[port_id], series.widths_s, out=np.zeros(series.n_bins), where=series.widths_s > 0
     )
-    flows = result.flows.iloc[result.flows_through(port_id)]
-    _steps(figure, edges, active_flows(result, flows), "active flows", palette.ACTIVE_FLOWS, None, rows[FLOWS], "%{y} flows")
-    others = flows[flows["job"] < 0]
+    stays = result.stays_at(port_id)
+    _steps(figure, edges, active_flows(result, stays), "active flows", palette.ACTIVE_FLOWS, None, rows[FLOWS], "%{y} flows")
+    others = stays[result.flows["job"].to_numpy()[stays["flow_id"]] < 0]
     if len(others):
         colour = palette.kind_colour("background")
         _steps(figure, edges, active_flows(result, others), "of them background", colour, palette.BACKGROUND_FILL, rows[FLOWS], "%{y} of background")
@@ -149,10 +149,10 @@ def _shade_pauses(figure: go.Figure, edges, paused_percent, row: int) -> None:
         )
 
 
-def active_flows(result, flows) -> np.ndarray:
-    """How many of some flows are under way at some time of each bin, int64[B]."""
-    flows = flows[flows["start_s"].notna()]
+def active_flows(result, stays) -> np.ndarray:
+    """How many flows take a port at some time of each bin, int64[B]; `stays` as those of `Result.stays_at`."""
+    stays = stays[stays["since_s"].notna()]
     edges = result.series.edges_s
-    begun = np.searchsorted(np.sort(flows["start_s"].to_numpy()), edges[1:], side="left")
-    over = np.searchsorted(np.sort(flows["delivered_s"].fillna(np.inf).to_numpy()), edges[:-1], side="right")
+    begun = np.searchsorted(np.sort(stays["since_s"].to_numpy()), edges[1:], side="left")
+    over = np.searchsorted(np.sort(stays["until_s"].fillna(np.inf).to_numpy()), edges[:-1], side="right")
     return begun - over

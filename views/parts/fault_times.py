@@ -29,12 +29,6 @@ def tell(result, where: str) -> None:
     st.caption(f":material/link_off: By the scenario {', '.join(told)}{more}{where}")
 
 
-def rerouted(result) -> str:
-    """A word on paths that are listed as they were at the start, where something that failed sent flows another way."""
-    failed = any(fault.kind.endswith("-down") and fault.at_us / US_PER_S <= result.end_s for fault in result.scenario.faults)
-    return "Paths are those of the start: what failed sent the flows on it another way, which is not listed here." if failed else ""
-
-
 def words(fault, network) -> str:
     """ "leaf0–spine0 fails", "leaf1 works again", "leaf0–spine0 slows down to 50 %"."""
     ends = [network.node_name[network.node_id(end)] for end in (fault.a, fault.b) if end is not None]

@@ -82,7 +82,7 @@ def _last_changes(result, parts, at_ps: int) -> list[int]:
     raw = result.raw
     start_ps, acked_ps = raw.start_ps[result.dag.n_tasks :], raw.acked_ps
     ended = np.flatnonzero((acked_ps >= 0) & (acked_ps <= at_ps))
-    member, port = incidence(raw, ended)
+    member, port = incidence(raw, ended, acked_ps[ended])
     left_ps = np.zeros(result.network.n_ports + 1, np.int64)  # one more, for the other direction of a last port without
     np.maximum.at(left_ps, port, acked_ps[ended[member]])
     both = np.maximum(left_ps[:-1], left_ps[np.arange(len(left_ps) - 1) ^ 1])
