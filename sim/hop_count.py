@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from sim.topology.network import Network
-from sim.topology.routing import route
+from sim.topology.network import END, Network
+from sim.topology.routing import MAX_HOPS, route
 
 FAR = 2**20
-WORK_MAX = 10**7  # switches walked from x links walked over: about 50 ms
+WORK_MAX = 10**7  # nodes walked from x links walked over: about 50 ms
+STEPS_OF_HOSTS = 8  # through hosts that forward, as in a ring, a walk takes more steps
 
 
 def mean_hops(network: Network, src: np.ndarray, dst: np.ndarray, weight: np.ndarray) -> float:
@@ -14,7 +15,7 @@ def mean_hops(network: Network, src: np.ndarray, dst: np.ndarray, weight: np.nda
 
     Exact unless the network is so large that only a sample of the senders can be looked at.
     """
-    links = int((~network.node_is_host[network.port_src] & ~network.node_is_host[network.port_dst]).sum())
+    links = int(_between(network).sum()) * (STEPS_OF_HOSTS if network.hosts_forward else 1)
     most = max(16, WORK_MAX // max(1, links))
     senders = np.unique(src)
     if len(senders) > most:
@@ -27,16 +28,31 @@ def mean_hops(network: Network, src: np.ndarray, dst: np.ndarray, weight: np.nda
 
 
 def hop_counts(network: Network, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
-    """int64[n]: links on a shortest path from each host `src` to `dst` (node ids); hosts do not forward.
+    """int64[n]: links on a shortest path from each host `src` to `dst` (node ids).
 
     Raises
     ------
     ScenarioError
-        A pair without a path, as `sim.topology.routing.route` says it.
+        A pair without a path, or with too long a one, as `sim.topology.routing.route` says it.
     """
     src, dst = np.asarray(src), np.asarray(dst)
+    hops = _through_hosts(network, src, dst) if network.hosts_forward else _over_switches(network, src, dst)
+    lost = np.flatnonzero(hops > MAX_HOPS)
+    if len(lost):
+        route(network, src[lost[:1]], dst[lost[:1]], np.zeros(1, np.int64), 0)
+    return hops
+
+
+def _through_hosts(network: Network, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    starts, distance = _walks(network, np.unique(src))
+    row = np.full(network.n_nodes, len(starts))
+    row[starts] = np.arange(len(starts))
+    return np.where(src == dst, 0, distance[dst, row[src]]).astype(np.int64)
+
+
+def _over_switches(network: Network, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
     beside = _switches_of_hosts(network)
-    starts, distance = _between_switches(network, beside[np.unique(src)])
+    starts, distance = _walks(network, beside[np.unique(src)])
     row = np.full(network.n_nodes + 1, len(starts))
     row[starts] = np.arange(len(starts))
     hops = np.full(len(src), FAR, np.int64)
@@ -48,9 +64,6 @@ def hop_counts(network: Network, src: np.ndarray, dst: np.ndarray) -> np.ndarray
     wired = is_host[network.port_src] & is_host[network.port_dst]
     if wired.any():
         hops[np.isin(src * n + dst, network.port_src[wired] * n + network.port_dst[wired])] = 1
-    lost = np.flatnonzero(hops >= FAR)
-    if len(lost):
-        route(network, src[lost[:1]], dst[lost[:1]], np.zeros(1, np.int64), 0)
     return hops
 
 
@@ -65,12 +78,18 @@ def _switches_of_hosts(network: Network) -> np.ndarray:
     return beside
 
 
-def _between_switches(network: Network, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(starts, distance int32[n_nodes, starts + 1]): links from those `wanted` switches that lead to others.
+def _between(network: Network) -> np.ndarray:
+    """bool[n_ports]: those between nodes that forward."""
+    forwards = network.node_role != END
+    return forwards[network.port_src] & forwards[network.port_dst]
 
-    Breadth first from all of them at once; the last column is for switches that lead nowhere.
+
+def _walks(network: Network, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(starts, distance int32[n_nodes, starts + 1]): links from those `wanted` nodes that forward, and lead to others that do.
+
+    Breadth first from all of them at once; the last column is for nodes that lead nowhere.
     """
-    inner = ~network.node_is_host[network.port_src] & ~network.node_is_host[network.port_dst]
+    inner = _between(network)
     near, far = network.port_src[inner], network.port_dst[inner]
     order = np.argsort(far, kind="stable")
     near, far = near[order], far[order]
@@ -78,15 +97,15 @@ def _between_switches(network: Network, wanted: np.ndarray) -> tuple[np.ndarray,
     distance = np.full((network.n_nodes, len(starts) + 1), FAR, np.int32)
     if not len(starts):
         return starts, distance
-    switches = np.unique(far)
-    near = np.searchsorted(switches, near)
-    first = np.searchsorted(far, switches)
-    found = np.full((len(switches), len(starts)), FAR, np.int32)
-    front = switches[:, None] == starts
+    nodes = np.unique(far)
+    near = np.searchsorted(nodes, near)
+    first = np.searchsorted(far, nodes)
+    found = np.full((len(nodes), len(starts)), FAR, np.int32)
+    front = nodes[:, None] == starts
     step = 0
-    while front.any():
+    while step <= MAX_HOPS and front.any():
         found[front] = step
         step += 1
         front = np.logical_or.reduceat(front[near], first, axis=0) & (found == FAR)
-    distance[switches, :-1] = found
+    distance[nodes, :-1] = found
     return starts, distance

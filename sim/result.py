@@ -10,6 +10,7 @@ from sim import result_lineage, result_notices, result_partitions, result_paths,
 from sim.critical_path import critical_path, shares
 from sim.result_paths import NO_REROUTES, Reroutes
 from sim.result_series import PortSeries
+from sim.topology.network import END
 from sim.transport import NEVER_MARKS, marking_thresholds
 from sim.units import PS_PER_S
 
@@ -152,11 +153,11 @@ class Result:
 
     @cached_property
     def ecn_thresholds_bytes(self) -> tuple[np.ndarray, np.ndarray]:
-        """(kmin, kmax) of every port, int64[P] each; 0 where nothing is ever marked, as at hosts."""
+        """(kmin, kmax) of every port, int64[P] each; 0 where nothing is ever marked, as at hosts that do not forward."""
         kmin, kmax = self.raw.port_ecn_kmin_bytes, self.raw.port_ecn_kmax_bytes
         if kmin is None:
             kmin, kmax, _ = marking_thresholds(self.scenario.transport, self.network)
-        marks = ~self.network.node_is_host[self.network.port_src] & (kmin < NEVER_MARKS)
+        marks = (self.network.node_role[self.network.port_src] != END) & (kmin < NEVER_MARKS)
         return np.where(marks, kmin, 0), np.where(marks, kmax, 0)
 
     def flow_path(self, flow_id: int) -> list[int]:

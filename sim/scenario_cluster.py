@@ -29,6 +29,7 @@ SIZES_USED_BY = {
     "core_delay_ns": ("fat-tree", "rail-optimised"),
     "graph": ("file",),
     "nvswitches": ("file",),
+    "hosts_forward": ("file",),
     "nic_gbps": TOPOLOGIES[:4],
     "nic_delay_ns": TOPOLOGIES[:4],
     "nvlink_gbps": TOPOLOGIES[:4],
@@ -78,6 +79,7 @@ class Cluster(Part):
     core_delay_ns: float | None = _delay(None, "spine to core (default: fabric_delay_ns)")
     graph: str | None = Field(None, description="the network as text in the HPCC simulator's topology format")
     nvswitches: int = Field(0, description="of the switches that graph lists, the first n are NVSwitches inside servers", ge=0, le=1_000_000)
+    hosts_forward: bool = Field(False, description="whether GPUs hand on packets of others, as in rings and meshes of NPUs (graph)")
     ecmp_seed: int = Field(1, description="seed of every switch's path hash", ge=0, le=2**31 - 1)
 
     @model_validator(mode="before")

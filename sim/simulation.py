@@ -19,6 +19,7 @@ from sim.player.tables import make_play
 from sim.result import RawRun, Result
 from sim.result_paths import taken
 from sim.scenario import Scenario
+from sim.topology.network import END
 from sim.units import PS_PER_S
 from sim.wormhole.drive import drive
 from sim.wormhole.memory import make_wormhole
@@ -87,7 +88,7 @@ class Simulation:
             if self.case.settings.pfc != PFC_OFF:
                 used = np.unique(np.concatenate((used, used ^ 1)))
         self.used_ports = used
-        detour = min(DETOUR_HOPS, int((~self.case.network.node_is_host).sum())) if rerouting else 0
+        detour = min(DETOUR_HOPS, int((self.case.network.node_role != END).sum())) if rerouting else 0
         self.longest_path = int(lengths.max()) + detour
         self.bins = min(self.case.settings.bins, max(32, PORT_SERIES_BYTES // (24 * max(1, used.size)) // 2 * 2))
         self.bin_shift = max(0, int(self._shortest_run_ps() // self.bins).bit_length() - 1)

@@ -2,7 +2,7 @@
 
 NPU number i0 + n0 (i1 + n1 (i2 + ...)) stands at (i0, i1, i2, ...); along a dimension it is joined to those that differ from it
 there only. Bandwidth (GB/s, 10^9 bytes) and latency (ns) are those of one link, in each direction: from NPU to NPU on a ring and
-where fully connected, from NPU to switch around a switch.
+where fully connected, from NPU to switch around a switch. NPUs hand on what is not for them, as ASTRA-sim's do.
 """
 
 import math
@@ -42,8 +42,8 @@ class AstraNetwork:
     def n_npus(self) -> int:
         return math.prod(self.npus)
 
-    def neighbours_only(self) -> bool:
-        """Whether some pairs of NPUs have no path: NPUs do not forward."""
+    def needs_forwarding(self) -> bool:
+        """Whether some pairs of NPUs only reach each other over others."""
         return sum(n > 1 for n in self.npus) > 1 or any(shape == "Ring" and n > 3 for shape, n in zip(self.shape, self.npus, strict=True))
 
 

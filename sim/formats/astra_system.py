@@ -1,6 +1,7 @@
 """ASTRA-sim's system.json: which algorithm runs each collective along each dimension of the network."""
 
 import json
+import re
 from dataclasses import dataclass, field
 
 from sim.errors import FormatError, did_you_mean
@@ -9,14 +10,16 @@ from sim.formats.text import quoted
 COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 ALGORITHMS = ("ring", "direct", "doubleBinaryTree", "halvingDoubling")
 WHOLE_GROUP = {"one" + name[0].upper() + name[1:]: name for name in ALGORITHMS}  # one ring, ... over all dimensions at once
+LOG_GP = ("L", "o", "g", "G")  # names of process groups, too, so that they alone make no settings
 WITHOUT_EFFECT = (
     "scheduling-policy", "intra-dimension-scheduling", "inter-dimension-scheduling", "endpoint-delay", "active-chunks-per-dimension",
     "collective-optimization", "boost-mode", "model-shared-bus", "trace-enabled", "replay-only", "track-local-mem", "local-mem-trace-filename",
-    "local-reduction-delay", "L", "o", "g", "G",
+    "local-reduction-delay", *LOG_GP,
 )  # fmt: skip
 SPLITS = "preferred-dataset-splits"
 MAX_SPLITS = 1024
 NUMBERS = {SPLITS: (1, MAX_SPLITS), "local-mem-bw": (1e-9, 1e9), "peak-perf": (1e-9, 1e9), "roofline-enabled": (0, 1)}
+KEY = re.compile(r'"([^"\n]*)"\s*:')
 KEYS = (*(f"{name}-implementation" for name in COLLECTIVES), *NUMBERS, *WITHOUT_EFFECT)
 
 
@@ -34,7 +37,7 @@ class AstraSystem:
 
 def is_astra_system(text: str) -> bool:
     """Whether `text` looks like a system.json."""
-    return text.lstrip().startswith("{") and any(f'"{key}' in text for key in ("-implementation", *KEYS))
+    return text.lstrip().startswith("{") and any((key in KEYS and key not in LOG_GP) or "-implementation" in key for key in KEY.findall(text))
 
 
 def read_astra_system(text: str, file: str = "system.json") -> AstraSystem:

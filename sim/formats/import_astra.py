@@ -68,9 +68,11 @@ def _cluster(network: AstraNetwork | None, work: ChakraWork, said: list[str]) ->
             f"network.yml has {network.n_npus} NPUs, the traces {work.ranks} ranks: a rank needs an NPU of its own; "
             f"what works is npus_count of {work.ranks} in all, or fewer traces"
         )
-    if network.neighbours_only():
-        said.append("NPUs do not forward: only those that a dimension joins directly can send to each other")
-    return {"topology": "file", "graph": graph_text(network), "gpus_per_node": network.npus[0] if network.npus[0] <= 1024 else 1}
+    cluster = {"topology": "file", "graph": graph_text(network), "gpus_per_node": network.npus[0] if network.npus[0] <= 1024 else 1}
+    if network.needs_forwarding():
+        cluster["hosts_forward"] = True
+        said.append("NPUs that no dimension joins directly reach each other over others, the shortest way; of two equal ways round a ring, the rising one")
+    return cluster
 
 
 def _plan(network: AstraNetwork | None, system: AstraSystem, work: ChakraWork, said: list[str]) -> dict:
@@ -92,10 +94,6 @@ def _plan(network: AstraNetwork | None, system: AstraSystem, work: ChakraWork, s
             given = ["ring" if name != "all-to-all" or d in on_ring else "direct" for d in range(len(dimensions))]
         elif on_ring and not given:
             given = ["ring"]
-        other = next((d for d in on_ring if d < len(given) and given[d] != "ring"), None)
-        if other is not None:
-            said.append(f"{name} along the ring of dimension {other} runs as a ring, not by {given[other]}: on a ring only neighbours are joined")
-            given[other] = "ring"
         if given:
             plan[key] = tuple(given) if len(dimensions) > 1 and name not in system.whole_group else tuple(given[:1])
     return plan

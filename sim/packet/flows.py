@@ -105,6 +105,7 @@ def leave_ring(s, i):
     if F.qp_next == i:
         P.qp_first = -1
         P.qp_last = -1
+        P.kicked = 0
         return
     s.flow[F.qp_prev].qp_next = F.qp_next
     s.flow[F.qp_next].qp_prev = F.qp_prev

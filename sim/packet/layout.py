@@ -13,6 +13,7 @@ from sim.congestion.registry import COLUMNS, PARAMETER_ROW
 
 DATA, ACK, NACK, PAUSE, RESUME = 0, 1, 2, 3, 4
 DELIVERED, ACKED = 0, 1
+SWITCH_PORT, NIC, FORWARDING_NIC = 0, 1, 2  # PORT.is_nic
 LAST, ASK = 1, 2  # flags of a packet: the flow ends with it; it is to be acknowledged at once
 
 PFC_OFF, PFC_FIXED, PFC_DYNAMIC = 0, 1, 2
@@ -27,7 +28,8 @@ PORT = np.dtype(
     [
         # what every hop touches, in two cache lines: transmitter, FIFO, what is served before it (pause
         # frames, priority ACKs, a NIC's ACKs), packets on the link, and what has arrived for this port;
-        # `frames`: pause and resume frames on their way to it
+        # `frames`: pause and resume frames on their way to it; `kicked`: of a switch, given something while idle; of a NIC that
+        # forwards, whether its own queue pairs have the next turn
         ("free_at", "i8"), ("since", "i8"), ("queue_bytes", "i8"), ("queue_head", "i4"), ("queue_tail", "i4"),
         ("first_head", "i4"), ("first_tail", "i4"), ("paused", "u1"), ("up", "u1"), ("is_nic", "u1"), ("listed", "u1"),
         ("kicked", "u1"), ("ingress_paused", "u1"), ("frames", "u2"), ("node", "i4"), ("far_node", "i4"),

@@ -1,18 +1,22 @@
-"""A host's NIC: whose turn it is to send, pacing and retransmission timers, and one walk over a window's arrivals."""
+"""A host's NIC: whose turn it is to send, pacing and retransmission timers, and one walk over a window's arrivals.
+
+Where hosts forward, packets of others wait in the port's queue, without bound, for they lie in the host's memory: nothing is paused
+or dropped for them. They are marked as at a switch, and take turns with the NIC's own queue pairs, packet by packet.
+"""
 
 from numpy import int64
 
 from sim.congestion import dispatch
 from sim.jit import called, kernel
 from sim.packet.inbox import append_inbox, merge_runs
-from sim.packet.layout import ACKED, DATA, NACK, NEVER, PAUSE
+from sim.packet.layout import ACKED, DATA, FORWARDING_NIC, NACK, NEVER, PAUSE
 from sim.packet.pool import free_packet
-from sim.packet.port import is_idle, set_paused
+from sim.packet.port import enqueue, is_idle, set_paused, take_queued
 from sim.packet.queue_pair import go_back, make_data, may_send, timeout_of
 from sim.packet.receiver import emit, receive_data
 from sim.packet.ties import packet_row, recall, record, timer_row, transmitter_row
 from sim.packet.wheel import reschedule
-from sim.packet.wire import transmit
+from sim.packet.wire import stamp_telemetry, transmit
 
 RETRIES = 7  # timeouts in a row after which a queue pair gives up (IB retry count, InfiniBand spec 9.7.6)
 
@@ -24,7 +28,7 @@ def next_start(g, P):
         return NEVER
     if P.paused:
         return P.free_at if g.ack_priority and P.first_head >= 0 else NEVER
-    if P.first_head >= 0:
+    if P.first_head >= 0 or P.queue_head >= 0:
         return P.free_at
     return max(P.free_at, P.ready_at)
 
@@ -53,14 +57,25 @@ def look_again(s, p, i, moved, now, cause):
 
 
 @kernel
+def take_forwarded(s, p, now):
+    """The next packet of others; the turn goes to NIC `p`'s own queue pairs, if there are any."""
+    P = s.port[p]
+    P.kicked = 1 if P.qp_first >= 0 else 0
+    return take_queued(s, p, now)
+
+
+@kernel
 def next_packet(s, p, now, cause):
-    """An ACK if there is one, else from the next queue pair in turn that may send; -1 where none may yet."""
+    """An ACK if there is one, else of what it forwards and its queue pairs in turn the next that may go; -1 where none may yet."""
     g = s.g[0]
     P = s.port[p]
     k = int64(P.first_head)
     if k >= 0:
         P.first_head = s.packet[k].next
         return k
+    if P.queue_head >= 0 and (P.kicked == 0 or P.ready_at > now):
+        return take_forwarded(s, p, now)
+    P.kicked = 0
     soonest = NEVER
     first = int64(P.qp_first)
     if P.qp_last >= 0:
@@ -83,7 +98,7 @@ def next_packet(s, p, now, cause):
     if P.timer_at <= now or P.timer_at == NEVER:
         set_timer(s, p, soonest if soonest > now else NEVER, now, cause)
     P.ready_at = P.timer_at
-    return int64(-1)
+    return take_forwarded(s, p, now) if P.queue_head >= 0 else int64(-1)
 
 
 @kernel
@@ -143,16 +158,40 @@ def time_out(s, p, now):
 
 
 @kernel
+def forward(s, p, k, now):
+    """Packet `k` is on its way to somebody else, through NIC `p`; lost where its link has failed."""
+    P = s.port[p]
+    if P.up:
+        enqueue(s, p, k, now)
+    else:
+        P.drops += 1
+        s.g[0].losses += 1
+        free_packet(s, k)
+
+
+@kernel
 def receive(s, p, k, now):
     """Take whatever has arrived for NIC `p`."""
-    kind = s.packet[k].kind
-    if kind == DATA:
+    K = s.packet[k]
+    kind = K.kind
+    if s.port[p].is_nic == FORWARDING_NIC and kind < PAUSE and s.paths[K.place] >= 0:
+        forward(s, p, k, now)
+    elif kind == DATA:
         receive_data(s, p, k, now)
     elif kind < PAUSE:
         receive_ack(s, p, k, now)
     else:
         set_paused(s, p, kind == PAUSE, now)
         free_packet(s, k)
+
+
+@kernel
+def stamp(s, p, k, now):
+    """What a NIC that forwards tells of its own packets by its counter, to those that it forwards by telemetry too."""
+    if s.packet[k].hop > 0:
+        stamp_telemetry(s, p, k, now)
+    else:
+        s.port[p].telemetry_bytes += s.packet[k].wire_bytes
 
 
 @called
@@ -195,5 +234,7 @@ def walk_nic(s, p, end):
         if send:
             k = next_packet(s, p, now, cause)
             if k >= 0:
+                if P.is_nic == FORWARDING_NIC and g.telemetry:
+                    stamp(s, p, k, now)
                 transmit(s, p, k, now, cause)
     reschedule(s, 2 * p + 1, min(next_start(g, P), P.timeout_at))

@@ -64,6 +64,17 @@ def is_idle(P, now, sent):
 
 
 @kernel
+def take_queued(s, p, now):
+    """Take the next packet of port `p`'s queue and mark it."""
+    P = s.port[p]
+    k = int64(P.queue_head)
+    P.queue_head = s.packet[k].next
+    P.queue_bytes -= s.packet[k].wire_bytes
+    mark(s, p, k, now)
+    return k
+
+
+@kernel
 def start_next(s, p, now, cause):
     """Take the next packet (priority first), mark and stamp it, and send it; returns the packet."""
     g = s.g[0]
@@ -72,10 +83,7 @@ def start_next(s, p, now, cause):
     if k >= 0:
         P.first_head = s.packet[k].next
     else:
-        k = int64(P.queue_head)
-        P.queue_head = s.packet[k].next
-        P.queue_bytes -= s.packet[k].wire_bytes
-        mark(s, p, k, now)
+        k = take_queued(s, p, now)
     if g.telemetry and s.packet[k].kind < PAUSE:
         stamp_telemetry(s, p, k, now)
     transmit(s, p, k, now, cause)

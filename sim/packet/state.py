@@ -110,7 +110,7 @@ def _fill_ports(network, port, settings):
     port["up"] = 1
     port["node"] = network.port_src
     port["far_node"] = network.port_dst
-    port["is_nic"] = network.node_is_host[network.port_src]
+    port["is_nic"] = np.where(network.node_is_host[network.port_src], layout.FORWARDING_NIC if network.hosts_forward else layout.NIC, layout.SWITCH_PORT)
     port["rate_bps"] = network.port_rate_bps
     port["delay_ps"] = network.port_delay_ps
     port["loss"] = network.port_loss

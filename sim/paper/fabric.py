@@ -80,7 +80,7 @@ class Fabric:
             port_src=np.searchsorted(nodes, whole.port_src[ports]).astype(np.int32),
             port_dst=np.searchsorted(nodes, whole.port_dst[ports]).astype(np.int32),
             port_rate_bps=whole.port_rate_bps[ports], port_delay_ps=whole.port_delay_ps[ports], port_loss=whole.port_loss[ports],
-            port_kind=whole.port_kind[ports],
+            port_kind=whole.port_kind[ports], hosts_forward=whole.hosts_forward,
         )  # fmt: skip
 
     def fit(self, state, ports: np.ndarray) -> None:

@@ -19,7 +19,7 @@ FAMILIES = {"one-switch": one_switch, "leaf-spine": leaf_spine, "fat-tree": fat_
 def build_network(cluster: Cluster) -> Network:
     """The network of `cluster`; rank i is host i."""
     if cluster.topology == "file":
-        return network_from_text(cluster.graph, "cluster.graph", cluster.gpus_per_node, cluster.nvswitches)
+        return network_from_text(cluster.graph, "cluster.graph", cluster.gpus_per_node, cluster.nvswitches, cluster.hosts_forward)
     return FAMILIES[cluster.topology](cluster)
 
 

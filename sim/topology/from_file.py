@@ -11,11 +11,11 @@ LINK = "a link is: src dst rate delay loss, like 0 2 100Gbps 1us 0"
 MAX_NODES = 100_000
 
 
-def network_from_text(text: str, file: str = "topology", gpus_per_node: int = 8, nvswitches: int = 0) -> Network:
+def network_from_text(text: str, file: str = "topology", gpus_per_node: int = 8, nvswitches: int = 0, hosts_forward: bool = False) -> Network:
     """The network of `text`: nNodes nSwitches nLinks, the switch ids, then src dst rate delay loss per link.
 
     Parallel links and links between hosts are kept. `file` names the source in errors. The first `nvswitches` of the switch
-    ids are NVSwitches, their links NVLink.
+    ids are NVSwitches, their links NVLink. `hosts_forward`: whether packets of others may pass through hosts.
 
     Raises
     ------
@@ -53,6 +53,7 @@ def network_from_text(text: str, file: str = "topology", gpus_per_node: int = 8,
         port_delay_ps=np.repeat(links[3], 2).astype(np.int64),
         port_loss=np.repeat(links[4], 2).astype(np.float64),
         port_kind=np.repeat(np.where(inside, NVLINK, FABRIC), 2).astype(np.int8),
+        hosts_forward=hosts_forward,
     )
 
 

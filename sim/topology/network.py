@@ -9,6 +9,7 @@ from sim.errors import ScenarioError, did_you_mean
 
 FABRIC, NVLINK = 0, 1  # port_kind
 NVSWITCH, HOST, LEAF, SPINE, CORE = -1, 0, 1, 2, 3  # node_tier
+SWITCH, END, FORWARDER = 0, 1, 2  # node_role: END is a host that packets of others cannot pass, FORWARDER one that they can
 NAMES_SHOWN = 12
 
 
@@ -32,6 +33,7 @@ class Network:
     port_delay_ps: np.ndarray  # int64[P]
     port_loss: np.ndarray  # float64[P]: probability that a packet is lost on the wire
     port_kind: np.ndarray  # int8[P]: 0 fabric, 1 NVLink
+    hosts_forward: bool = False  # whether packets of others may pass through hosts
 
     @property
     def n_ports(self) -> int:
@@ -40,6 +42,11 @@ class Network:
     @property
     def n_hosts(self) -> int:
         return len(self.hosts)
+
+    @cached_property
+    def node_role(self) -> np.ndarray:
+        """int8[n_nodes]: SWITCH, END or FORWARDER."""
+        return np.where(self.node_is_host, FORWARDER if self.hosts_forward else END, SWITCH).astype(np.int8)
 
     @cached_property
     def out_ports(self) -> tuple[np.ndarray, np.ndarray]:

@@ -261,7 +261,7 @@ def put_port(s, w, q, t):
     put(w, P.since - t if busy else int64(0))
     put(w, P.queue_bytes)
     phase = P.telemetry_bytes % g.telemetry_tx_quantum if g.telemetry else int64(0)
-    put(w, int64(P.paused) + (int64(P.up) << 1) + (int64(P.ingress_paused) << 2) + (phase << 8))
+    put(w, int64(P.paused) + (int64(P.up) << 1) + (int64(P.ingress_paused) << 2) + (int64(P.kicked) << 3) + (phase << 8))
     put(w, P.ingress_bytes)
     put(w, P.headroom_used)
     if w.p[0].by_link or w.p[0].by_node:

@@ -219,6 +219,7 @@ def load_port(s, w, q, first, ports_at, at, t):
     flags = w.arena[at + 4]
     P.paused = flags & 1
     P.ingress_paused = (flags >> 2) & 1
+    P.kicked = (flags >> 3) & 1
     P.telemetry_bytes = flags >> 8
     P.ingress_bytes = w.arena[at + 5]
     P.headroom_used = w.arena[at + 6]

@@ -39,6 +39,7 @@ def clear_port(s, q):
     P.paused = 0
     P.frames = 0
     P.ingress_paused = 0
+    P.kicked = 0
     P.ingress_bytes = 0
     P.headroom_used = 0
     P.ready_at = NEVER

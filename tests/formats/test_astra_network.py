@@ -41,9 +41,9 @@ def test_block_lists_and_dimensions_of_one():
     assert links(text)[1] == [(0, 1)]
 
 
-def test_who_can_send_to_whom():
-    assert read_astra_network(NETWORK).neighbours_only() and read_astra_network(of("Ring", 4)).neighbours_only()
-    assert not read_astra_network(of("Ring", 3)).neighbours_only() and not read_astra_network(of("Switch", 64)).neighbours_only()
+def test_where_npus_must_forward():
+    assert read_astra_network(NETWORK).needs_forwarding() and read_astra_network(of("Ring", 4)).needs_forwarding()
+    assert not read_astra_network(of("Ring", 3)).needs_forwarding() and not read_astra_network(of("Switch", 64)).needs_forwarding()
 
 
 def test_recognised():

@@ -36,6 +36,7 @@ def test_a_roofline():
 
 def test_recognised():
     assert is_astra_system(SYSTEM) and not is_astra_system('{"0": [0, 1]}')
+    assert not is_astra_system('{"g": [0, 1], "o": [2]}') and not is_astra_system('{"group": [0, 1], "global": [2], "Late": [3]}')
     assert is_astra_system('{"preferred-dataset-splits": 4}') and is_astra_system('{"peak-perf": 900, "local-mem-bw": 50}')
 
 

@@ -22,7 +22,7 @@ def graph(links, hosts):
     return "\n".join([f"{nodes} {nodes - hosts} {len(links)}", " ".join(map(str, range(hosts, nodes))), *rows])
 
 
-def scenario(links, flows, hosts=2, faults=(), simulation=None, **transport):
+def scenario(links, flows, hosts=2, faults=(), simulation=None, hosts_forward=False, **transport):
     """A scenario of those links; flows are (src, dst, bytes[, start us]) or tables; no controller unless asked."""
     rows = [
         flow if isinstance(flow, dict) else dict(zip(("src", "dst", "bytes", "start_us"), flow, strict=False))
@@ -30,7 +30,7 @@ def scenario(links, flows, hosts=2, faults=(), simulation=None, **transport):
     ]
     return Scenario.from_data(
         {
-            "cluster": {"topology": "file", "graph": graph(links, hosts)},
+            "cluster": {"topology": "file", "graph": graph(links, hosts), **({"hosts_forward": True} if hosts_forward else {})},
             "traffic": {"pattern": "flows", "flows": rows},
             "transport": {"congestion_control": "none", **transport},
             "simulation": simulation or {},

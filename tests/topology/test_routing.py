@@ -97,6 +97,66 @@ def test_hosts_do_not_forward():
         route(chain, [0], [2], [0], seed=1)
 
 
+def forwarding(n, links):
+    """A network of n hosts that forward, and no switch."""
+    return network_from_text(f"{n} 0 {len(links)}\n\n" + "".join(f"{a} {b} 100Gbps 1us 0\n" for a, b in links), hosts_forward=True)
+
+
+@pytest.mark.parametrize("n", [4, 5, 8])
+def test_hosts_that_forward_take_the_short_way_round_a_ring(n):
+    network = forwarding(n, [(i, (i + 1) % n) for i in range(n)])
+    src, dst = all_pairs(network)
+    ptr, ports = route(network, src, dst, np.arange(len(src)), seed=1)
+    for flow in range(len(src)):
+        step = (dst[flow] - src[flow]) % n
+        turn = 1 if step <= n // 2 else -1  # of two equal ways the rising one
+        path = ports[ptr[flow] : ptr[flow + 1]]
+        assert network.port_dst[path].tolist() == [(src[flow] + turn * i) % n for i in range(1, min(step, n - step) + 1)]
+    assert max_base_rtt_ps(network, 1000)[0] == n // 2 * 2_080_000
+
+
+def test_over_dimensions_that_are_joined_fully_every_host_forwards_alike():
+    """Hosts (x, y) of a 3 x 3 grid, rows and columns joined fully: the first link listed from a host on decides, here that of its row."""
+    rows = [(3 * y + a, 3 * y + b) for y in range(3) for a, b in ((0, 1), (0, 2), (1, 2))]
+    network = forwarding(9, rows + [(3 * a + x, 3 * b + x) for x in range(3) for a, b in ((0, 1), (0, 2), (1, 2))])
+    src, dst = all_pairs(network)
+    ptr, ports = route(network, src, dst, np.arange(len(src)), seed=1)
+    assert set(np.diff(ptr).tolist()) == {1, 2}
+    first, second = (route(network, [0], [8], [key], seed)[1].tolist() for key, seed in ((1, 1), (7, 9)))
+    assert first == second and network.port_dst[first].tolist() == [2, 8]
+
+
+def test_parallel_links_between_hosts_that_forward_are_capacity():
+    network = forwarding(3, [(0, 1), (1, 2), (1, 2)])
+    _, ports = route(network, np.zeros(100), np.full(100, 2), np.arange(100), seed=1)
+    assert set(ports.reshape(100, 2)[:, 1].tolist()) == {2, 4}
+
+
+def test_ports_to_switches_are_spread_over_where_hosts_forward_too():
+    text = "4 2 4\n2 3\n0 2 1Gbps 1us 0\n0 3 1Gbps 1us 0\n1 2 1Gbps 1us 0\n1 3 1Gbps 1us 0\n"
+    network = network_from_text(text, hosts_forward=True)
+    _, ports = route(network, np.zeros(100), np.ones(100), np.arange(100), seed=1)
+    assert set(ports.reshape(100, 2)[:, 0].tolist()) == {0, 2}
+
+
+def test_paths_through_hosts_that_forward_can_be_given_and_cut():
+    network = forwarding(4, [(0, 1), (1, 2), (2, 3)])
+    assert explicit_path(network, [0, 1, 2]).tolist() == [0, 2]
+    down = np.zeros(6, bool)
+    down[[2, 3]] = True
+    with pytest.raises(ScenarioError, match="no path from 0 to 2: the network falls into 2 parts: 0, 1; 2, 3"):
+        route(network, [0], [2], [0], 1, down)
+
+
+def test_a_path_has_at_most_255_links():
+    chain = forwarding(257, [(i, i + 1) for i in range(256)])
+    assert len(route(chain, [0], [255], [0], 1)[1]) == 255
+    with pytest.raises(ScenarioError, match="the path from 0 to 256 has 256 links: at most 255 are simulated"):
+        route(chain, [1, 0], [2, 256], [0, 0], 1)
+    with pytest.raises(ScenarioError, match="has 256 links"):
+        explicit_path(chain, list(range(257)))
+
+
 def test_unreachable_lists_the_parts():
     halves = network_from_text("6 2 4\n4 5\n0 4 1Gbps 1us 0\n1 4 1Gbps 1us 0\n2 5 1Gbps 1us 0\n3 5 1Gbps 1us 0\n")
     with pytest.raises(ScenarioError, match="no path from 1 to 2 .* into 2 parts: 0, 1, 4; 2, 3, 5"):

@@ -11,10 +11,14 @@ STARTS_US = (0.0, 0.0, 0.000001, 1.0, 4.2, 33.3)
 
 
 @st.composite
-def graphs(draw):
-    """(text in the HPCC simulator's topology format, hosts, links as (a, b)): a connected graph with switches inside."""
+def graphs(draw, hosts_forward=False):
+    """(text in the HPCC simulator's topology format, hosts, links as (a, b)): a connected graph with switches inside.
+
+    Where hosts forward, some are only linked to hosts before them.
+    """
     switches, hosts = draw(st.integers(1, 3)), draw(st.integers(2, 5))
-    uplinks = [(host, hosts + draw(st.integers(0, switches - 1))) for host in range(hosts)]
+    uplinks = [(host, hosts + draw(st.integers(-host if hosts_forward else 0, switches - 1))) for host in range(hosts)]
+    uplinks = [(host, to if to >= hosts else hosts - 1 - to) for host, to in uplinks]
     trunks = [(hosts + i, hosts + i + 1) for i in range(switches - 1)]
     extra = st.sampled_from([(a, b) for a in range(hosts + switches) for b in range(a)])
     links = uplinks + trunks + draw(st.lists(extra, max_size=3))
@@ -88,9 +92,10 @@ def fault_lists(draw, links):
 @st.composite
 def scenarios(draw, faults=True):
     """Scenario data, and the links of its graph."""
-    graph, hosts, links = draw(graphs())
+    hosts_forward = draw(st.booleans())
+    graph, hosts, links = draw(graphs(hosts_forward))
     data = {
-        "cluster": {"topology": "file", "graph": graph, "ecmp_seed": draw(st.integers(0, 3))},
+        "cluster": {"topology": "file", "graph": graph, "hosts_forward": hosts_forward, "ecmp_seed": draw(st.integers(0, 3))},
         "traffic": {"pattern": "flows", "flows": draw(flow_lists(hosts))},
         "transport": draw(transports()),
         "simulation": {

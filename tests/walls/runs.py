@@ -36,6 +36,16 @@ def fabric(controller="dcqcn", flow_bytes=20_000, hosts=8, pattern="all-to-all",
     }  # fmt: skip
 
 
+def ring(controller="dcqcn", flow_bytes=5000, hosts=4, **transport):
+    """All to all round a ring of hosts that forward."""
+    links = "".join(f"{host} {(host + 1) % hosts} 100Gbps 1us 0\n" for host in range(hosts))
+    return {
+        "cluster": {"topology": "file", "graph": f"{hosts} 0 {hosts}\n\n{links}", "hosts_forward": True},
+        "traffic": {"pattern": "all-to-all", "flow_bytes": flow_bytes},
+        "transport": {"congestion_control": controller, **transport},
+    }
+
+
 def training(**parallelism):
     """One iteration of a tiny model: compute tasks, NVLink and NICs, flows that wait for each other."""
     return {

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from tests.walls.runs import EVERY_CONTROLLER, differences, fabric, incast, run, training, with_faults
+from tests.walls.runs import EVERY_CONTROLLER, differences, fabric, incast, ring, run, training, with_faults
 from tests.walls.source import ROOT
 
 LOSS = {"kind": "loss", "a": "gpu0", "b": "switch0", "at_us": 0, "probability": 0.1}
@@ -28,6 +28,7 @@ VARIANTS = {
 }  # fmt: skip
 SCENARIOS = {f"{control} {name}": make(control) for control in EVERY_CONTROLLER for name, make in VARIANTS.items()}
 SCENARIOS["training"] = training()
+SCENARIOS |= {f"{control} forwarding": ring(control, ecn_kmin_kb=1, ecn_kmax_kb=4, ecn_pmax=0.5) for control in EVERY_CONTROLLER}
 SHOWS = {"marked": "ecn_marks", "paused": "pfc_pauses", "lossy": "losses", "dropping": "drops"}
 
 
