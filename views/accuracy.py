@@ -18,7 +18,6 @@ SHARE_COLUMNS = ("error_bar_coverage", "simulated")
 WHOLE = {ITERATION: "iteration", COMPLETION: "last flow"}  # what a headline figure of a whole run is about
 MOST_BARS = 4  # runs whose progress is shown one by one
 LITTLE = 1.5  # a speed-up below is explained
-STATES = {"waiting": "waits for its turn", "compiling": "compiling the kernel", "building": "building", "running": "running"}
 
 
 def main() -> None:
@@ -86,21 +85,8 @@ def watch() -> None:
         st.progress(len(done) / len(shown), text=f"{len(done)} of {len(shown)} runs done")
         shown = [trial for trial in shown if trial not in done and trial.state != "failed"][:MOST_BARS]
     for trial in shown:
-        bar(trial)
+        trials.bar(trial, comparison.label(trial.name))
     st.button("Cancel", icon=":material/stop:", help="Stop these runs; the result they are compared with stays", on_click=desk.cancel)
-
-
-def bar(trial) -> None:
-    """How far one run is."""
-    name = comparison.label(trial.name)
-    progress = None if trial.job is None else trial.job.progress
-    if trial.result is not None:
-        st.progress(1.0, text=f"{name}: done in {show_time(trial.result.summary['wall_s'])}")
-    elif progress is None or trial.state != "running":
-        st.progress(0.0, text=f"{name}: {STATES.get(trial.state, 'ending')} …")
-    else:
-        left = "" if progress.eta_s is None else f", {roughly(progress.eta_s)} left"
-        st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{name}: {100 * progress.fraction:.0f} %{left}")
 
 
 def verdict(found) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from sim.accuracy import comparison
+from sim.command import alone
 from sim.command.options import Parser, add_run_options, check_outputs, job_options, write_text
 from sim.command.report import INTERRUPTED, OK, STUCK, as_json, kernel_line, say_notes
 from sim.command.run import add_scenario, scenario_of
@@ -21,12 +22,15 @@ def add(parser: Parser) -> None:
     """Options of `compare`: those of `run`; --mode can only say what is compared anyway."""
     add_scenario(parser)
     add_run_options(parser, ("wormhole",), default="wormhole")
+    parser.add_argument("--alone", action="store_true", help=alone.HELP)
 
 
 def execute(args) -> int:
     """Run the scenario in every mode, one after the other, and say how far they are apart."""
     check_outputs(json=args.json, tables=args.tables)
     scenario = scenario_of(args)
+    if args.alone:
+        return alone.execute(args, scenario)
     results, notes = {}, []
     jobs = {"wormhole": job_options(args), "packet": {}, "flow": {}}
     for mode, options in jobs.items():

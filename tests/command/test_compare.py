@@ -87,3 +87,20 @@ def test_bad_input_is_one_line_and_status_2(sim, monkeypatch, tmp_path, argument
     done = sim("compare", *arguments)
     assert done.code == 2 and done.out == ""
     assert done.error.count("\n") == 1 and done.error.startswith(f"python -m sim: {line}"), done.error
+
+
+def test_alone_tells_what_sharing_costs_each_job(sim, tmp_path):
+    sets = ["--set", "background=[{pattern = \"incast\", flow_bytes = 2000000, times = 20, period_us = 200}]"]
+    done = sim("compare", "gpt-small-16", "--alone", *sets, "--json", tmp_path / "out.json", "--tables", tmp_path / "tables")
+    assert done.code == 0 and "gpt-small-16  " in done.out and "times as long; mean flow" in done.out
+    found = json.loads((tmp_path / "out.json").read_text())
+    (job,) = found["jobs"]
+    assert job["fct_slowdown"] > 1 and job["slowdown"] == job["iteration_s"] / job["alone_s"]
+    assert found["together"]["flows"] > found["alone"][0]["flows"] == sim("run", "gpt-small-16", "--json", "-").json()["flows"]
+    assert job["alone_s"] == sim("run", "gpt-small-16", "--json", "-").json()["iteration_s"]
+    assert {path.name for path in (tmp_path / "tables").iterdir()} == {"together", "alone-0"}
+
+
+def test_alone_without_company_is_refused(sim):
+    done = sim("compare", "gpt-small-16", "--alone")
+    assert done.code == 2 and "has one job and nobody else" in done.error

@@ -16,7 +16,7 @@ FLOORS = (
     ("case",),
     ("wormhole",),
     ("faults", "estimate", "ideal", "books", "published"),
-    ("result",),
+    ("result", "alone"),
     ("simulation", "accuracy"),
     ("dag_play",),
     ("flow_level", "wormhole_simulation"),

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from views.parts import metrics
+from views.parts import alone, metrics
 from views.parts.job_names import of_jobs
 from views.parts.words import plural, show_time
 
@@ -16,7 +16,7 @@ def iteration_s(result) -> float:
 
 
 def show(result) -> None:
-    """Nothing for a run of one iteration of one job."""
+    """Nothing for a run of one iteration of one job without company."""
     jobs = result.summary["jobs"]
     if len(jobs) > 1:
         names = of_jobs(result.scenario)
@@ -28,12 +28,10 @@ def show(result) -> None:
                 {"job": names, "iteration": [_time(job["iteration_s"]) for job in jobs], "iterations": [len(job["iterations_s"]) for job in jobs]},
                 hide_index=True, width="stretch",
             )  # fmt: skip
-        st.caption(
-            "Mean time of an iteration of each job, all on the same network. What sharing costs a job shows when it runs alone: "
-            "remove the others on the Build page, run again, and compare the two times."
-        )
+        st.caption("Mean time of an iteration of each job, all on the same network. What sharing costs a job shows when it runs alone.")
     elif jobs and len(jobs[0]["iterations_s"]) > 1:
         st.caption(f"Iteration time: {told(jobs[0])}; the whole run took {show_time(result.end_s)}.")
+    alone.show(result)
 
 
 def told(job: dict) -> str:

@@ -1,4 +1,4 @@
-"""Runs of one scenario beside its result, one after the other, to compare modes: started, watched and cancelled by one session."""
+"""Runs of one scenario beside its result, one after the other, to compare: started, watched and cancelled by one session."""
 
 import threading
 from dataclasses import dataclass, field
@@ -8,16 +8,23 @@ import streamlit as st
 from sim import job as jobs
 from sim.scenario import Scenario
 from views.parts.runs import going
+from views.parts.words import roughly, show_time
+
+STATES = {"waiting": "waits for its turn", "compiling": "compiling the kernel", "building": "building", "running": "running"}
 
 
 @dataclass(eq=False)
 class Trial:
-    """One run to be made: its name on the page and what it gives to `Job`. `keep` makes of its result what is kept of it."""
+    """One run to be made: its name on the page and what it gives to `Job`. `keep` makes of its result what is kept of it.
+
+    `work` makes what `Job` runs in place of the scenario, when its turn comes.
+    """
 
     name: str
     scenario: Scenario
     options: dict = field(default_factory=dict)
     keep: object | None = None
+    work: object | None = None
     job: object | None = None
 
     @property
@@ -53,7 +60,7 @@ class Trials:
     def _run(self, trials: list[Trial], stop: threading.Event) -> None:
         for trial in trials:
             if trial.result is None and not stop.is_set():
-                trial.job = jobs.Job(trial.scenario, **trial.options)
+                trial.job = jobs.Job(trial.scenario if trial.work is None else trial.work(), **trial.options)
                 if stop.is_set():
                     trial.job.cancel()
                 trial.job.start()
@@ -82,5 +89,18 @@ class Trials:
 
 
 @st.cache_resource(scope="session", on_release=Trials.cancel, show_spinner=False)
-def desk() -> Trials:
+def desk(what: str = "modes") -> Trials:
+    """The session's trials of a kind; those of one kind do not end those of another."""
     return Trials()
+
+
+def bar(trial: Trial, name: str) -> None:
+    """How far one run is."""
+    progress = None if trial.job is None else trial.job.progress
+    if trial.result is not None:
+        st.progress(1.0, text=f"{name}: done in {show_time(trial.result.summary['wall_s'])}")
+    elif progress is None or trial.state != "running":
+        st.progress(0.0, text=f"{name}: {STATES.get(trial.state, 'ending')} …")
+    else:
+        left = "" if progress.eta_s is None else f", {roughly(progress.eta_s)} left"
+        st.progress(min(max(progress.fraction, 0.0), 1.0), text=f"{name}: {100 * progress.fraction:.0f} %{left}")
