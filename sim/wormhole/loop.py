@@ -23,7 +23,7 @@ from sim.wormhole.statistical import sample
 from sim.wormhole.steady_state import probe
 
 SOLVING, NEED_ROOM, GUARD, HALTED, OFFER, AWAIT = range(20, 26)
-CHOOSE, ADVANCING, JOINING, SETTLING, HALTING, LOADING, PACKETS, DIVIDING = range(8)
+CHOOSE, ADVANCING, JOINING, SETTLING, HALTING, LOADING, PACKETS, DIVIDING, ENTERING = range(9)
 LEAST_OFFERED_HOPS = 4096  # to another thread: a pause so soon after is found out before that has begun
 BOUNDED_CHUNKS = 1 << 13, 1 << 21  # at level bounded: after an interrupt, and after a pause that none came before
 
@@ -47,8 +47,8 @@ def handle_instant_of_parts(w, d):
 
 
 @called
-def choose(s, w, d, table):
-    """Go to the next instant at which something happens."""
+def choose(s, w, d):
+    """Go to the next instant at which something happens; there must be room for the flows that it starts before they enter."""
     p = w.p[0]
     if d.p[0].ready == 0:
         if d.p[0].left == 0:
@@ -64,9 +64,7 @@ def choose(s, w, d, table):
         d.p[0].now = at
         p.fresh = 0
         handle_instant_of_parts(w, d)
-    take_ready(s, w, d, table)
-    p.cursor = 0
-    p.phase = ADVANCING
+    p.phase = ENTERING
     return SOLVING
 
 
@@ -161,9 +159,13 @@ def walk(s, w, d, table):
                 return GUARD
             if p.arena_end > p.forget_at:
                 return NEED_ROOM
-            code = choose(s, w, d, table)
+            code = choose(s, w, d)
             if code != SOLVING:
                 return code
+        elif p.phase == ENTERING:
+            take_ready(s, w, d, table)
+            p.cursor = 0
+            p.phase = ADVANCING
         elif p.phase == ADVANCING:
             if p.cursor == p.touched:
                 group_ready(s, w, table)
