@@ -13,7 +13,7 @@ from sim.formats.astra_system import read_object
 from sim.formats.chakra_messages import GlobalMetadata, Node
 from sim.formats.chakra_node import Roofline, Row, row_of
 from sim.formats.text import quoted
-from sim.workload.program_chakra_work import COLLECTIVE, COLLECTIVES, EVERYONE, MAX_ID, MAX_NODES, MAX_RANKS, ChakraWork
+from sim.workload.program_chakra_work import COLLECTIVE, COLLECTIVES, EVERYONE, MAX_NODES, MAX_RANKS, ChakraWork
 
 FILE_NAME = re.compile(r"(.*)\.(\d{1,9})\.et")
 
@@ -122,8 +122,8 @@ def _check_head(file: str, metadata, content: bytes) -> None:
 
 def _add(column: Column, node, place: str, rank: int, ranks: int, roofline: Roofline | None) -> None:
     place = f"{place}, node {node.id}"
-    if node.id > MAX_ID or node.id in column.ids:
-        raise FormatError(f"{place}: id {node.id} " + ("stands twice in this file" if node.id in column.ids else f"must be at most {MAX_ID}"))
+    if node.id in column.ids:
+        raise FormatError(f"{place}: id {node.id} stands twice in this file")
     deps = sorted({*node.ctrl_deps, *node.data_deps})
     if node.id in deps:
         raise FormatError(f"{place}: depends on itself")
@@ -160,7 +160,7 @@ def _joined(columns: list[Column], groups: list[str], members: list[list[int]]) 
     rows = np.array([row[:7] for column in columns for row in column.rows], np.int64).reshape(-1, 7)
     ids = [id for column in columns for id in column.ids]
     return ChakraWork(
-        np.array([len(column.rows) for column in columns], np.int64), np.array(ids, np.int64), *rows.T[:6].copy(), rows[:, 6].copy(),
+        np.array([len(column.rows) for column in columns], np.int64), np.array(ids, np.uint64), *rows.T[:6].copy(), rows[:, 6].copy(),
         np.array(group, np.int64), np.array(n_deps, np.int64), np.array(deps, np.int64), [name for column in columns for name in column.names],
         groups, members,
     )  # fmt: skip

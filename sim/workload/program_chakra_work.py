@@ -14,7 +14,7 @@ MAX_RANKS = 65_536
 MAX_NODES = 20_000_000
 MAX_BYTES = 2**50
 MAX_PS = 10**18
-MAX_ID = 2**63 - 1
+MAX_ID = 2**64 - 1
 MAX_NAME = 40
 LISTS = ("id", "kind", "cpu", "duration_ps", "n_bytes", "peer", "tag", "collective", "group", "n_deps")
 KEYS = ("nodes_of_rank", *LISTS, "deps", "names", "groups", "members")
@@ -34,7 +34,7 @@ class ChakraWork:
     """N nodes, rank by rank in the order of the files; a node's dependencies are positions among all of them."""
 
     nodes_of_rank: np.ndarray  # int64[R]
-    id: np.ndarray  # int64[N], as in the files
+    id: np.ndarray  # uint64[N], as in the files
     kind: np.ndarray  # int64[N]
     cpu: np.ndarray  # int64[N]: 1 for work of the CPU
     duration_ps: np.ndarray  # int64[N], of compute
@@ -71,7 +71,7 @@ def one_all_reduce(ranks: int, n_bytes: int) -> ChakraWork:
     """The trace of a single all-reduce over all ranks."""
     one = np.ones(ranks, np.int64)
     return ChakraWork(
-        one, id=one, kind=one * COLLECTIVE, cpu=one * 0, duration_ps=one * 0, n_bytes=one * n_bytes, peer=-one, tag=one * 0, collective=one * 0,
+        one, id=one.astype(np.uint64), kind=one * COLLECTIVE, cpu=one * 0, duration_ps=one * 0, n_bytes=one * n_bytes, peer=-one, tag=one * 0, collective=one * 0,
         group=one * 0, n_deps=one * 0, deps=one[:0], names=["all-reduce"] * ranks, groups=[EVERYONE], members=[list(range(ranks))],
     )  # fmt: skip
 

@@ -55,7 +55,7 @@ def count(content: dict, key: str, low: int, high: int) -> int:
 
 
 def whole_column(values: object, key: str, low: int, high: int, length: int | None = None) -> np.ndarray:
-    """int64 of a list of whole numbers of `low` to `high`, `length` of them where that is given."""
+    """int64 (uint64 where `high` is beyond that) of a list of whole numbers of `low` to `high`, `length` of them where that is given."""
     if not isinstance(values, list) or any(type(value) is not int for value in values):
         raise ScenarioError(f"{WHERE}: {key} must be a list of whole numbers; import the files again")
     if length is not None and len(values) != length:
@@ -63,7 +63,7 @@ def whole_column(values: object, key: str, low: int, high: int, length: int | No
     wrong = next((index for index, value in enumerate(values) if not low <= value <= high), None)
     if wrong is not None:
         raise ScenarioError(f"{WHERE}: {key}[{wrong}] = {values[wrong]}: must be from {low} to {high}")
-    return np.array(values, np.int64)
+    return np.array(values, np.int64 if high < 2**63 else np.uint64)
 
 
 def word_column(values: object, key: str, length: int | None = None) -> list[str]:

@@ -39,6 +39,15 @@ def test_comm_size_as_int64_or_uint64_and_beyond_32_bits():
         assert work.n_bytes.tolist() == [5_000_000_000]
 
 
+def test_ids_of_the_upper_half_of_64_bits():
+    last = 2**64 - 1
+    work, _ = read_chakra({"t.0.et": trace(node(2**63, COMP, us=1), node(last, COMP, [2**63], us=2), node(0, COMP, [last], us=3))})
+    assert work.id.tolist() == [2**63, last, 0] and work.deps.tolist() == [0, 1]
+    assert from_text(to_text(work)).id.tolist() == work.id.tolist() and f"node {last})" in work.describe(1, 0)
+    with pytest.raises(FormatError, match=f"node {last}: id {last} stands twice in this file"):
+        read_chakra({"t.0.et": trace(node(last, COMP), node(last, COMP))})
+
+
 def test_files_go_by_their_number_not_by_their_name():
     assert ordered([f"t.{rank}.et" for rank in (10, 2, 0, 1, 3, 4, 5, 6, 7, 8, 9)]) == [f"t.{rank}.et" for rank in range(11)]
 
