@@ -8,6 +8,7 @@ import numpy as np
 from sim.errors import FormatError
 from sim.formats import htsim_tree
 from sim.formats.hpcc_config_text import config_text
+from sim.formats.hpcc_faults import carried, told
 from sim.formats.hpcc_flows import flows_text
 from sim.formats.hpcc_topology import topology_text, unsaid
 from sim.formats.htsim_cm import cm_text
@@ -40,24 +41,29 @@ def needs_a_run(kind: str, scenario: Scenario, dag: Dag) -> bool:
 def hpcc(scenario: Scenario, network: Network, dag: Dag, result=None) -> Exported:
     """topology.txt, flow.txt and, for a controller that it has, config.txt of the HPCC simulator."""
     flows, start_ps, said = _started(dag, result)
-    host = network.hosts
-    text = flows_text(host[dag.flow_src[flows]], host[dag.flow_dst[flows]], dag.flow_bytes[flows], start_ps)
-    files = {"topology.txt": iter([topology_text(network) + "\n"]), "flow.txt": iter([text])}
-    last_s = int(start_ps.max(initial=0)) / PS_PER_S
-    left = []
+    host, faults = network.hosts, carried(scenario.faults, network)
+    stop_s = scenario.simulation.time_limit_s or int(start_ps.max(initial=0)) / PS_PER_S + AFTER_LAST_S
+    files, left = {}, []
     try:
-        config, unlike = config_text(scenario.transport, network, scenario.simulation.time_limit_s or last_s + AFTER_LAST_S)
+        config, unlike = config_text(scenario.transport, network, stop_s + faults.shift_ps / PS_PER_S, faults.link_down)
         files["config.txt"] = iter([config])
         left = [f"transport.{name}" for name in unlike]
     except FormatError as problem:
         said.append(f"config.txt is not written: {problem}")
-    said += [*unsaid(network), *_beyond(scenario, "hpcc", left)]
+        faults = faults.without_config(scenario.faults)
+    text = flows_text(host[dag.flow_src[flows]], host[dag.flow_dst[flows]], dag.flow_bytes[flows], start_ps + faults.shift_ps)
+    files |= {"topology.txt": iter([topology_text(faults.network) + "\n"]), "flow.txt": iter([text])}
+    if faults.shift_ps:
+        said.append(f"LINK_DOWN counts whole us from 2 s on: time 0 is {faults.shift_ps / PS_PER_S:.12g} s there")
+    if faults.left:
+        said.append("of faults these files carry one link that fails for good, and losses of links from time 0 on")
+    said += [*unsaid(network), *_beyond(scenario, "hpcc", left + told(faults.left))]
     return Exported(files, said)
 
 
 def htsim(scenario: Scenario, network: Network, dag: Dag, result=None) -> Exported:
     """A connection matrix of htsim, and the topology if it is a folded Clos."""
-    said = _beyond(scenario, "htsim", ["transport"])
+    said = _beyond(scenario, "htsim", ["transport"] + ["faults"] * bool(scenario.faults))
     work = _triggers(scenario)
     if work is None:
         flows, start_ps, more = _started(dag, result)
@@ -99,7 +105,6 @@ def _started(dag: Dag, result) -> tuple[np.ndarray, np.ndarray, list[str]]:
 
 def _beyond(scenario: Scenario, kind: str, left: list[str]) -> list[str]:
     """What the formats leave out of a scenario, besides what is known already."""
-    left = left + ["faults"] * bool(scenario.faults)
     listed = scenario.traffic.flows if scenario.traffic else ()
-    left += ["paths of single flows"] * any(flow.path or flow.ack_path for flow in listed)
+    left = left + ["paths of single flows"] * any(flow.path or flow.ack_path for flow in listed)
     return [f"not carried by {kind}'s files: {', '.join(left)}"] if left else []

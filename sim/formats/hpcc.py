@@ -14,7 +14,7 @@ from sim.formats.text import read_text
 from sim.scenario import Fault, Transport
 from sim.topology.build import network_notices
 from sim.topology.from_file import network_from_text
-from sim.topology.network import Network
+from sim.topology.network import Network, list_nodes
 from sim.topology.routing import base_rtt_ps, max_base_rtt_ps, route
 from sim.units import BITS_PER_BYTE, BYTES_PER_KB, PS_PER_S, show_rate
 
@@ -226,7 +226,7 @@ def _faults(config: HpccConfig, network: Network, file: str) -> tuple[Fault, ...
     if time_us == 0:
         return ()
     if max(a, b) >= network.n_nodes or not ((network.port_src == a) & (network.port_dst == b)).any():
-        raise FormatError(
-            f"{file}: LINK_DOWN {time_us} {a} {b}: there is no link {a}-{b} in the topology of nodes 0 to {network.n_nodes - 1}"
-        )
+        beside = np.unique(network.port_dst[network.port_src == a])
+        has = f"nodes are 0 to {network.n_nodes - 1}" if max(a, b) >= network.n_nodes else f"{a} has links to {list_nodes(network, beside)}"
+        raise FormatError(f"{file}:{config.link_down_line}: LINK_DOWN {time_us} {a} {b}: there is no link {a}-{b} in the topology: {has}")
     return (Fault(kind="link-down", a=a, b=b, at_us=LINK_DOWN_BEGINS_US + time_us),)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sim.errors import FormatError, nearest_words
 from sim.units import parse_rate_bps
@@ -142,6 +142,7 @@ class HpccConfig:
     sample_feedback: bool = False
     rate_bound: bool = True
     link_down: tuple[int, int, int] = (0, 0, 0)  # us after 2 s, node, node; 0 us: never
+    link_down_line: int = field(default=0, repr=False, compare=False)
     buffer_mib: int = 16
     int_multi: int = 1
     has_window: bool = True
@@ -187,7 +188,7 @@ def read_config(text: str, file: str = "config") -> HpccConfig:
             raise FormatError(f"{file}:{line}: {key} {' '.join(words)!r}: {problem}") from None
     if "controller" not in values:
         said.append("CC_MODE is not given: 1 (dcqcn), the simulator's default, is used")
-    config = HpccConfig(**values, notices=tuple(said))
+    config = HpccConfig(**values, link_down_line=seen.get("LINK_DOWN", 0), notices=tuple(said))
     if config.controller == "hpcc" and (config.multi_rate or config.sample_feedback):
         key = "MULTI_RATE" if config.multi_rate else "SAMPLE_FEEDBACK"
         raise FormatError(

@@ -22,7 +22,7 @@ KEYS = {
 UNMARKED = 10**9  # kB: no queue gets there
 
 
-def config_text(transport: Transport, network: Network, stop_s: float) -> tuple[str, list[str]]:
+def config_text(transport: Transport, network: Network, stop_s: float, link_down: tuple[int, int, int] = (0, 0, 0)) -> tuple[str, list[str]]:
     """(text, fields of `transport` that it does not carry); FormatError for a controller that the simulator does not have."""
     number = {name: mode for mode, name in MODES.items()}
     control = transport.congestion_control
@@ -32,6 +32,7 @@ def config_text(transport: Transport, network: Network, stop_s: float) -> tuple[
         f"CC_MODE {number[control]}", f"PACKET_PAYLOAD_SIZE {transport.payload_bytes}", f"BUFFER_SIZE {max(1, round(transport.buffer_mb * MIB_PER_MB))}",
         f"L2_ACK_INTERVAL {1 if transport.ack_every == 1 else transport.payload_bytes * transport.ack_every}", f"HAS_WIN {int(has_window(transport))}",
         "GLOBAL_T 0", f"SIMULATOR_STOP_TIME {stop_s:.12g}", *_parameters(transport, network), *_maps(transport, network),
+        *([f"LINK_DOWN {' '.join(map(str, link_down))}"] if link_down[0] else []),
     ]  # fmt: skip
     text = "\n".join(rows) + "\n"
     back, _ = transport_of(read_config(text), network)

@@ -26,6 +26,8 @@ def unsaid(network: Network) -> list[str]:
     said = []
     if nvswitches:
         said.append(f"{nvswitches} NVSwitches are written as the first of the switches: cluster.nvswitches = {nvswitches} tells them apart again")
+    if network.hosts_forward:
+        said.append("that hosts forward is not carried: cluster.hosts_forward = true brings it back")
     if any(not name.isdecimal() for name in network.node_name):
         said.append("node names are not carried: nodes are numbered")
     return said

@@ -71,8 +71,8 @@ def one_all_reduce(ranks: int, n_bytes: int) -> ChakraWork:
     """The trace of a single all-reduce over all ranks."""
     one = np.ones(ranks, np.int64)
     return ChakraWork(
-        one, id=one.astype(np.uint64), kind=one * COLLECTIVE, cpu=one * 0, duration_ps=one * 0, n_bytes=one * n_bytes, peer=-one, tag=one * 0, collective=one * 0,
-        group=one * 0, n_deps=one * 0, deps=one[:0], names=["all-reduce"] * ranks, groups=[EVERYONE], members=[list(range(ranks))],
+        one, id=one.astype(np.uint64), kind=one * COLLECTIVE, cpu=one * 0, duration_ps=one * 0, n_bytes=one * n_bytes, peer=-one, tag=one * 0,
+        collective=one * 0, group=one * 0, n_deps=one * 0, deps=one[:0], names=["all-reduce"] * ranks, groups=[EVERYONE], members=[list(range(ranks))],
     )  # fmt: skip
 
 

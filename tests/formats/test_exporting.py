@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sim.case import case_of
 from sim.errors import FormatError
 from sim.formats import exporting
 from sim.formats.exporting import needs_a_run
@@ -11,6 +12,7 @@ from sim.formats.htsim_topo import graph_text, read_topo
 from sim.formats.importing import import_files
 from sim.preset import load_preset
 from sim.scenario import Scenario
+from sim.simulation import Simulation
 from sim.topology.build import build_network
 from sim.topology.from_file import network_from_text
 from sim.workload.build import build_dag
@@ -118,6 +120,61 @@ def test_networks_that_htsim_has_no_words_for(cluster, words):
     found = Scenario.from_data({"cluster": cluster, "traffic": {"pattern": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 1}]}})
     files, said = exported("htsim", found)
     assert list(files) == ["connections.cm"] and any(notice.startswith("the topology is not written: ") and words in notice for notice in said)
+
+
+def two_ways(*faults):
+    """Hosts 0 and 3 with two switches between them, and a transport that the HPCC simulator's files carry."""
+    links = "".join(f"{a} {b} 100Gbps 1us 0\n" for a, b in ((0, 1), (0, 2), (1, 3), (2, 3)))
+    return Scenario.from_data(
+        {
+            "cluster": {"topology": "file", "graph": f"4 2 4\n1 2\n{links}"},
+            "traffic": {"pattern": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 400_000}, {"src": 1, "dst": 0, "bytes": 300_000, "start_us": 3.25}]},
+            "transport": {"congestion_control": "dctcp", "pfc": "dynamic", "buffer_mb": 16 * 1.048576, "int_telemetry": "ns3", "payload_bytes": 1000},
+            "faults": list(faults),
+        }
+    )
+
+
+def down(a, b, at_us, kind="link-down"):
+    return {"kind": kind, "a": str(a), "b": str(b), "at_us": at_us}
+
+
+LOSSY = {"kind": "loss", "a": "0", "b": "1", "probability": 0.02}
+
+
+@pytest.mark.parametrize("faults", [[down(1, 3, 12.5)], [down(1, 3, 0)], [LOSSY], [LOSSY, down(2, 3, 7.000001)]], ids=str)
+def test_faults_come_back_from_files_of_the_hpcc_simulator(faults):
+    found = two_ways(*faults)
+    back = again("hpcc", found)
+    one, other, undisturbed = (Simulation(case_of(scenario)).run().raw for scenario in (found, back, two_ways()))
+    assert one.acked_ps.tolist() == other.acked_ps.tolist() and one.counters["losses"] == other.counters["losses"]
+    assert one.port_tx_packets.tolist() == other.port_tx_packets.tolist() != undisturbed.port_tx_packets.tolist()
+    assert [fault.at_us for fault in back.faults] == [pytest.approx(fault["at_us"], abs=1e-6) for fault in faults if fault is not LOSSY]
+
+
+@pytest.mark.parametrize(
+    "faults, line, left",
+    [
+        ([down(1, 3, 12.5)], "LINK_DOWN 13 1 3", None),
+        ([down(1, 3, 12.5), down(0, 2, 4)], "LINK_DOWN 4 0 2", "link-down of 1-3 at 12.5 us"),
+        ([down(1, 3, 5), down(1, 3, 9, "link-up")], None, "link-down of 1-3 at 5 us, link-up of 1-3 at 9 us"),
+        ([down(1, 3, 5), {"kind": "switch-up", "a": "1", "at_us": 9}], None, "link-down of 1-3 at 5 us, switch-up of 1 at 9 us"),
+        ([{**LOSSY, "at_us": 2}], None, "loss of 0-1 at 2 us"),
+        ([LOSSY, {**LOSSY, "at_us": 2}], None, "loss of 0-1 at 0 us, loss of 0-1 at 2 us"),
+        ([down(1, 3, i, "link-up") for i in range(6)], None, "link-up of 1-3 at 3 us, 2 more faults"),
+    ],
+)  # fmt: skip
+def test_faults_that_the_hpcc_simulator_has_no_words_for(faults, line, left):
+    files, said = exported("hpcc", two_ways(*faults))
+    assert [row for row in files["config.txt"].splitlines() if row.startswith("LINK_DOWN")] == ([line] if line else [])
+    assert any("not carried by hpcc's files" in notice and left in notice for notice in said) if left else not any("not carried" in notice for notice in said)
+
+
+def test_without_a_configuration_no_failure_is_carried():
+    data = two_ways(down(1, 3, 12.5), LOSSY).given()
+    files, said = exported("hpcc", Scenario.from_data({**data, "transport": {"congestion_control": "swift"}}))
+    assert list(files) == ["topology.txt", "flow.txt"] and "not carried by hpcc's files: link-down of 1-3 at 12.5 us" in said
+    assert "0 1 100000000000bps 1000000ps 0.02" in files["topology.txt"] and "0 3 3 100 400000 0.000000000000" in files["flow.txt"]
 
 
 def test_what_is_left_out_is_said():

@@ -106,8 +106,10 @@ def test_link_down_counts_from_two_seconds(case):
     fault = case(config=MAPS + "LINK_DOWN 100 0 3\n").faults[0]
     assert (fault.kind, fault.a, fault.b, fault.at_us) == ("link-down", "0", "3", 2_000_100)
     assert case(config=MAPS + "LINK_DOWN 0 0 0\n").faults == ()
-    with pytest.raises(FormatError, match="LINK_DOWN 5 0 1: there is no link 0-1"):
+    with pytest.raises(FormatError, match=r"^config.txt:4: LINK_DOWN 5 0 1: there is no link 0-1 in the topology: 0 has links to 3$"):
         case(config=MAPS + "LINK_DOWN 5 0 1\n")
+    with pytest.raises(FormatError, match=r"^config.txt:5: LINK_DOWN 5 0 9: there is no link 0-9 in the topology: nodes are 0 to 3$"):
+        case(config=MAPS + "\nLINK_DOWN 5 0 9\n")
 
 
 def test_transport_has_the_controllers_own_names(case):

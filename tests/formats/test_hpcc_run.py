@@ -1,11 +1,13 @@
 """Files of the HPCC simulator run on our kernel: clocks, faults, limits, and what the scenario of such a run says."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from sim.errors import FormatError
 from sim.formats.hpcc import read_hpcc
-from sim.formats.hpcc_fct import fct_text
+from sim.formats.hpcc_fct import fct_text, ideal_fct_ns
 from sim.formats.hpcc_run import run_of
 from sim.formats.hpcc_topology import topology_text
 from sim.preset import load_preset
@@ -13,6 +15,7 @@ from sim.simulation import Simulation
 from sim.topology.build import build_network
 from sim.topology.from_file import network_from_text
 
+REFERENCE = Path(__file__).resolve().parents[2] / "presets" / "reference" / "ns3-hpcc"
 STAR = "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n"
 TWO_WAYS = "4 2 4\n1 2\n0 1 100Gbps 1us 0\n0 2 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n"
 CONFIG = "CC_MODE 8\nHAS_WIN 1\nGLOBAL_T 1\n"
@@ -40,6 +43,27 @@ def test_one_packet_over_two_links_takes_what_the_hand_says(files):
     result = ended(run_of(source, "1ns"))
     assert result.raw.acked_ps.tolist() == [4_174_000]
     assert fct_text(source, result.raw.acked_ps - result.raw.start_ps).split()[5:7] == ["2000000000", "4174"]
+
+
+@pytest.mark.parametrize("links", [1, 2, 4])
+def test_a_lone_flow_ends_before_its_ideal_time_as_in_the_simulator(files, links):
+    """ideal - fct = H payloads - (H - 1) packets - H ACKs of 60 B, whatever the flow's size: 80, 83.84 and 4.8 ns each."""
+    middle = list(range(2, links + 1))
+    nodes = [0, *middle, 1]
+    topology = f"{links + 1} {links - 1} {links}\n{' '.join(map(str, middle))}\n"
+    topology += "".join(f"{a} {b} 100Gbps 1us 0\n" for a, b in zip(nodes, nodes[1:], strict=False))
+    for size in (1000, 50_000):
+        source = files(f"1\n0 1 3 100 {size} 2.0\n", topology=topology)
+        raw = ended(run_of(source)).raw
+        fct, ideal = (int(word) for word in fct_text(source, raw.acked_ps - raw.start_ps).split()[6:8])
+        assert ideal - fct == pytest.approx(links * 80 - (links - 1) * 83.84 - links * 4.8, abs=2)  # both are cut to whole ns
+
+
+@pytest.mark.parametrize("name, fct, ideal", [("S0_1pkt", 4174, 4243), ("S0_1pkt_4hop", 8348, 8403)])
+def test_the_reference_itself_ends_before_its_ideal_time(name, fct, ideal):
+    where = REFERENCE / name
+    source = read_hpcc(where / "topology.txt", where / "flow.txt", where / "dctcp.config.txt", where / "paths.csv")
+    assert (where / "dctcp.fct.csv").read_text().split()[1].split(",")[4] == str(fct) and ideal_fct_ns(source).tolist() == [ideal]
 
 
 def test_time_begins_with_the_earliest_flow(files):
