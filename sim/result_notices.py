@@ -3,7 +3,8 @@
 import numpy as np
 
 from sim.result_pauses import explain_pauses
-from sim.units import show_bytes, show_time
+from sim.topology.network import NVLINK
+from sim.units import show_bytes, show_plural, show_time
 
 NAMES = {"dcqcn": "DCQCN", "hpcc": "HPCC", "timely": "TIMELY", "dctcp": "DCTCP", "swift": "Swift", "none": "none"}
 ECN_DRIVEN = ("dcqcn", "dctcp")  # slow down on marks only; HPCC reads queues, TIMELY and Swift read delays
@@ -35,7 +36,7 @@ def partial(result) -> str | None:
     left = summary["flows"] - summary["flows_finished"]
     return (
         f"Partial result ({result.status}): the run stopped after {show_time(result.end_s)} with "
-        f"{left:,} of {summary['flows']:,} flows unfinished and {show_bytes(summary['bytes_left'])} still to deliver."
+        f"{left:,} of {show_plural(summary['flows'], 'flow')} unfinished and {show_bytes(summary['bytes_left'])} still to deliver."
     )
 
 
@@ -63,10 +64,12 @@ def _quiet_controller(result) -> str | None:
         return f"Nothing throttled the senders: {seen}."
     if control in ECN_DRIVEN:
         return f"{name} never slowed a flow: {seen}. The times are those without congestion control."
-    slowdown = result.flows["slowdown"].quantile(0.99)
+    slowdowns = result.flows["slowdown"].dropna()
+    slowdown = slowdowns.max() if len(slowdowns) < 100 else slowdowns.quantile(0.99)
     if slowdown < UNDISTURBED:
+        whose = "99 of 100 flows" if len(slowdowns) >= 100 else f"each of {len(slowdowns)} flows" if len(slowdowns) > 1 else "the only flow"
         return (
-            f"{name} had little to do: {seen}; 99 of 100 flows took at most {slowdown:.2f} times as long as alone. "
+            f"{name} had little to do: {seen}; {whose} took {'at most ' * (len(slowdowns) > 1)}{slowdown:.2f} times as long as alone. "
             "Other controllers give nearly the same times here."
         )
     return f"{name} kept the queues short by itself: {seen}."
@@ -83,12 +86,12 @@ def _deepest_queue(result) -> str:
 
 
 def _local_only(result) -> str | None:
-    """Collectives whose flows never leave their server say nothing about the fabric."""
-    network, dag = result.network, result.dag
+    """Collectives whose flows cross NVLink alone say nothing about the fabric."""
+    raw, dag = result.raw, result.dag
     if not len(dag.flow_src) or not dag.collective_name or result.scenario.traffic is not None:  # of its collective it is said before the run
         return None
-    server = network.node_server[network.hosts]
-    local = (server[dag.flow_src] == server[dag.flow_dst]) & (server[dag.flow_src] >= 0)
+    fabric = np.concatenate(([0], np.cumsum(result.network.port_kind[raw.data_ports] != NVLINK)))
+    local = fabric[raw.data_ptr[1:]] == fabric[raw.data_ptr[:-1]]
     member = dag.flow_collective >= 0
     names = np.array(dag.collective_name, dtype=object)
     outside = np.bincount(dag.flow_collective[member & ~local], minlength=len(names)) > 0
@@ -97,10 +100,8 @@ def _local_only(result) -> str | None:
     if not len(inside):
         return None
     example = f", such as {names[inside[0]]}," if len(inside) > 1 else f" ({names[inside[0]]})"
-    return (
-        f"{len(inside):,} of {int(present.sum()):,} collectives{example} "
-        "never leave their server: they load NVLink, not the fabric."
-    )
+    never = "never leaves its server: it loads" if len(inside) == 1 else "never leave their server: they load"
+    return f"{len(inside):,} of {show_plural(int(present.sum()), 'collective')}{example} {never} NVLink, not the fabric."
 
 
 def _timed_tensor(result) -> str | None:
@@ -141,9 +142,9 @@ def _losses(result) -> str | None:
     if not lost_packets(counters):
         return None
     return (
-        f"{lost_packets(counters):,} packets were lost ({counters['drops']:,} by full buffers, "
+        f"{show_plural(lost_packets(counters), 'packet was', 'packets were')} lost ({counters['drops']:,} by full buffers, "
         f"{counters['losses']:,} on links), {counters['retransmits']:,} sent again "
-        f"and {counters['timeouts']:,} timeouts fired."
+        f"and {show_plural(counters['timeouts'], 'timeout')} fired."
     )
 
 

@@ -111,6 +111,11 @@ def show_time(seconds: float) -> str:
     return "0 s" if seconds == 0 else _engineering(seconds, _TIME_STEPS, fixed=True)
 
 
+def show_plural(count: int, one: str, many: str | None = None) -> str:
+    """A count with its noun, whose plural is `one`s unless given: "1 flow", "1,200 flows"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def show_bytes(n_bytes: float) -> str:
     """Bytes in SI units (1000-based) as "4.00 MB"; below 1000 as whole bytes."""
     if abs(n_bytes) < 999.5:

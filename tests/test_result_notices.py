@@ -45,6 +45,26 @@ def test_a_controller_of_delays_looks_alike_only_if_no_flow_was_slowed(control):
     assert "had little to do" in Result(alone).notices[0] and "nearly the same times" in Result(alone).notices[0]
 
 
+def test_how_many_flows_were_not_slowed_is_said_of_as_many_as_there_are():
+    held = quiet("hpcc")
+    said = []
+    for flows in (1, 4, 100):
+        table = held.flows.iloc[np.zeros(flows, int)].assign(slowdown=1.01)
+        result = Result(held.raw)
+        result.__dict__["flows"] = table
+        said.append(result.notices[0].split("; ")[-1].split(".")[0:2])
+    assert [".".join(words) for words in said] == [
+        "the only flow took 1.01 times as long as alone", "each of 4 flows took at most 1.01 times as long as alone",
+        "99 of 100 flows took at most 1.01 times as long as alone",
+    ]  # fmt: skip
+
+
+def test_one_of_a_kind_is_said_in_the_singular():
+    raw = fabricate.raw_run(fabricate.scenario())
+    lossy = Result(dataclasses.replace(raw, counters={**raw.counters, "drops": 0, "losses": 1, "retransmits": 1, "timeouts": 1}))
+    assert any(notice.startswith("1 packet was lost (0 by") and notice.endswith("and 1 timeout fired.") for notice in lossy.notices)
+
+
 def test_without_congestion_control_or_queues_the_notice_says_so():
     assert quiet("none").notices[0].startswith("Nothing throttled the senders")
     assert "no packet ever waited" in quiet("dcqcn", 0).notices[0]
@@ -91,6 +111,8 @@ def test_collectives_that_never_leave_their_server_are_said():
     result = fabricate.result(fabricate.training(parallelism={"tp": 1, "pp": 4}))
     (notice,) = [notice for notice in result.notices if "never leave their server" in notice]
     assert "they load NVLink, not the fabric" in notice
+    network = dataclasses.replace(result.network, port_kind=np.zeros_like(result.network.port_kind))
+    assert not any("never leave" in notice for notice in Result(dataclasses.replace(result.raw, network=network)).notices), "it has no NVLink"
 
 
 def test_a_partial_result_tells_what_was_done_so_far():

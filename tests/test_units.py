@@ -78,3 +78,8 @@ def test_times_need_their_unit(text, ps):
 )
 def test_shown(shown, expected):
     assert shown == expected
+
+
+@pytest.mark.parametrize("count, words, shown", [(1, ("flow",), "1 flow"), (0, ("flow",), "0 flows"), (1200, ("link has", "links have"), "1,200 links have")])
+def test_counts_with_their_nouns(count, words, shown):
+    assert units.show_plural(count, *words) == shown

@@ -77,9 +77,8 @@ def case_of_texts(topology: Named, flows: Named, config: Named | None, paths: Na
     transport, unlike = transport_of(settings, network)
     said = [*settings.notices, *listed.notices, *scaled, *unlike, *network_notices(network)]
     if given and not explicit.all():
-        said.append(
-            f"{int((~explicit).sum())} of {len(explicit)} flows have no path in {paths[0]}: they take ECMP's"
-        )
+        lacking = int((~explicit).sum())
+        said.append(f"{lacking} of {len(explicit)} flows {'has' if lacking == 1 else 'have'} no path in {paths[0]}: ECMP's is taken")
     return HpccCase(
         network, listed, settings, transport, *data, *ack, explicit, rtt_ps, window_bytes, kmin, kmax, pmax,
         _faults(settings, network, config_file), tuple(said),

@@ -11,7 +11,7 @@ from sim.topology.leaf_spine import leaf_spine
 from sim.topology.network import Network
 from sim.topology.one_switch import one_switch
 from sim.topology.rail_optimised import rail_optimised
-from sim.units import show_bytes, show_rate, show_time
+from sim.units import show_bytes, show_plural, show_rate, show_time
 
 FAMILIES = {"one-switch": one_switch, "leaf-spine": leaf_spine, "fat-tree": fat_tree, "rail-optimised": rail_optimised}
 
@@ -40,7 +40,7 @@ def network_notices(network: Network) -> list[str]:
     worst = long[np.argmax(in_flight[long])]
     ends = f"{network.node_name[network.port_src[worst]]}-{network.node_name[network.port_dst[worst]]}"
     return [
-        f"{len(long)} links have a large bandwidth-delay product: {ends} holds {show_bytes(in_flight[worst])} in flight "
+        f"{show_plural(len(long), 'link has', 'links have')} a large bandwidth-delay product: {ends} holds {show_bytes(in_flight[worst])} in flight "
         f"({show_rate(network.port_rate_bps[worst])}, {show_time(network.port_delay_ps[worst] / 1e12)})"
     ]
 

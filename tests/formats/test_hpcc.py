@@ -150,7 +150,7 @@ def test_flows_without_a_listed_path_take_ecmp(case):
         and read.data_ports.tolist() == [0, 5, 2, 5]
         and read.ack_ports.tolist() == [4, 1, 4, 3]
     )
-    assert "1 of 2 flows have no path in paths.csv: they take ECMP's" in read.notices
+    assert "1 of 2 flows has no path in paths.csv: ECMP's is taken" in read.notices
 
 
 def test_hosts_without_a_path(case):

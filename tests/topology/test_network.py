@@ -50,6 +50,6 @@ def test_lists_are_short():
 def test_a_10_ms_link_is_said():
     slow = network_from_text("3 1 2\n2\n0 2 100Gbps 5us 0\n1 2 100Gbps 10ms 0\n")
     assert network_notices(slow) == [
-        "1 links have a large bandwidth-delay product: 1-2 holds 125 MB in flight (100 Gb/s, 10.0 ms)"
+        "1 link has a large bandwidth-delay product: 1-2 holds 125 MB in flight (100 Gb/s, 10.0 ms)"
     ]
     assert network_notices(NETWORK) == []
