@@ -3,12 +3,13 @@
 import numpy as np
 
 from sim.errors import FormatError
-from sim.topology.network import FABRIC, HOST, LEAF, NVLINK, NVSWITCH, SPINE, Network
+from sim.topology.network import FABRIC, HOST, LEAF, NVLINK, NVSWITCH, SPINE, Network, connected
 from sim.topology.wiring import NVSWITCH_ROW
 from sim.units import parse_rate_bps, parse_time_ps
 
 LINK = "a link is: src dst rate delay loss, like 0 2 100Gbps 1us 0"
 MAX_NODES = 100_000
+ARCH = 0.6  # in rows: how deep hosts that are wired to each other hang below those that are not
 
 
 def network_from_text(text: str, file: str = "topology", gpus_per_node: int = 8, nvswitches: int = 0, hosts_forward: bool = False) -> Network:
@@ -186,4 +187,18 @@ def _positions(tier: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         np.add.at(total, switch[inside], x[gpu[inside]])
         np.add.at(count, switch[inside], 1)
     x[nvswitch] = (total / np.maximum(count, 1))[nvswitch]
-    return np.column_stack((x, np.where(nvswitch, NVSWITCH_ROW, tier.astype(np.float64))))
+    return np.column_stack((x, np.where(nvswitch, NVSWITCH_ROW, tier - _hanging(tier == HOST, x, a, b))))
+
+
+def _hanging(is_host: np.ndarray, x: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """float64: how far below its row each node is drawn: hosts wired to each other lie on an arch, so that no link covers another."""
+    depth = np.zeros(len(x))
+    wired = is_host[a] & is_host[b]
+    hosts = np.unique(np.concatenate((a[wired], b[wired])))
+    _, part = np.unique(connected(len(x), a[wired], b[wired])[hosts], return_inverse=True)
+    left, right = np.full(len(hosts), np.inf), np.full(len(hosts), -np.inf)
+    np.minimum.at(left, part, x[hosts])
+    np.maximum.at(right, part, x[hosts])
+    width = np.maximum(right - left, 1e-9)[part]
+    depth[hosts] = ARCH * np.sin(np.pi * (x[hosts] - left[part]) / width).clip(0)
+    return depth

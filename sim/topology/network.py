@@ -95,6 +95,17 @@ class Network:
         return f"{self.node_name[self.port_src[port]]}->{self.node_name[self.port_dst[port]]}"
 
 
+def connected(n_nodes: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """int64[n_nodes]: the smallest id among the nodes that links a-b join each node to."""
+    label = np.arange(n_nodes)
+    while (label[a] != label[b]).any():
+        np.minimum.at(label, label[b], label[a])
+        np.minimum.at(label, label[a], label[b])
+        while (label != label[label]).any():
+            label = label[label]
+    return label
+
+
 def list_nodes(network: Network, nodes: object) -> str:
     """Names of `nodes`, runs such as gpu0 to gpu7 drawn together, cut when long."""
     runs: list[list[int]] = []

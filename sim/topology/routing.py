@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.errors import ScenarioError
-from sim.topology.network import END, Network, list_nodes
+from sim.topology.network import END, Network, connected, list_nodes
 from sim.topology.shortest_paths import longest_rtt, walk_flows, walk_nodes
 from sim.units import BITS_PER_BYTE, PS_PER_S
 
@@ -61,12 +61,8 @@ def components(network: Network, usable: np.ndarray | None = None) -> list[np.nd
     """
     usable = np.ones(network.n_ports, bool) if usable is None else usable
     src, dst, is_end = network.port_src[usable], network.port_dst[usable], network.node_role == END
-    label = np.arange(network.n_nodes)
     inner = ~is_end[src] & ~is_end[dst]
-    a, b = src[inner], dst[inner]
-    while (label[a] != label[b]).any():
-        np.minimum.at(label, b, label[a])
-        np.minimum.at(label, a, label[b])
+    label = connected(network.n_nodes, src[inner], dst[inner])
     parts = {int(part): set(np.flatnonzero((label == part) & ~is_end).tolist()) for part in np.unique(label[~is_end])}
     up = is_end[src] & ~is_end[dst]
     for host, switch in zip(src[up].tolist(), dst[up].tolist(), strict=True):

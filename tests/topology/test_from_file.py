@@ -89,3 +89,11 @@ def test_nvswitches_are_told_apart_and_keep_the_traffic_of_a_server():
 def test_more_nvswitches_than_switches():
     with pytest.raises(ScenarioError, match="nvswitches = 2: cluster.graph has 1 switches; the nearest is 1"):
         Cluster(topology="file", graph=STAR, nvswitches=2)
+
+
+def test_hosts_wired_to_each_other_hang_on_an_arch():
+    ring = network_from_text("6 1 7\n5\n" + "".join(f"{a} {b} 1Gbps 1us 0\n" for a, b in ("01", "12", "23", "34", "40", "05", "45")))
+    assert ring.node_xy[:, 0].tolist() == [0.1, 0.3, 0.5, 0.7, 0.9, 0.5]
+    assert ring.node_xy[:, 1].round(3).tolist() == [0, -0.424, -0.6, -0.424, 0, 1]
+    two = network_from_text("4 0 2\n0 1 1Gbps 1us 0\n2 3 1Gbps 1us 0\n")
+    assert two.node_xy[:, 1].round(9).tolist() == [0, 0, 0, 0]

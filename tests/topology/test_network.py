@@ -1,12 +1,13 @@
 """Names of nodes, links between them, and faults on links."""
 
+import numpy as np
 import pytest
 
 from sim.errors import ScenarioError
 from sim.scenario import Cluster, Fault
 from sim.topology.build import build_network, fault_ports, network_notices
 from sim.topology.from_file import network_from_text
-from sim.topology.network import list_nodes
+from sim.topology.network import connected, list_nodes
 
 NETWORK = build_network(Cluster(topology="leaf-spine", gpus=16, hosts_per_leaf=4, nvlink_gbps=0.0))
 
@@ -53,3 +54,9 @@ def test_a_10_ms_link_is_said():
         "1 link has a large bandwidth-delay product: 1-2 holds 125 MB in flight (100 Gb/s, 10.0 ms)"
     ]
     assert network_notices(NETWORK) == []
+
+
+def test_connected_parts_are_named_by_their_smallest_node():
+    ring = np.arange(10_000)
+    assert set(connected(10_000, ring, np.roll(ring, 1)).tolist()) == {0}
+    assert connected(7, np.array([5, 1, 4]), np.array([2, 3, 5])).tolist() == [0, 1, 2, 1, 2, 2, 6]
