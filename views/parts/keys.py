@@ -40,6 +40,7 @@ LINKS = (
     Field("cluster.fabric_delay_ns", "Fabric link delay (ns)"),
     Field("cluster.core_delay_ns", "Core link delay (ns)"),
     Field("cluster.ecmp_seed", "ECMP hash seed"),
+    Field("cluster.hosts_forward", "GPUs forward packets of others"),
 )
 MODEL = (
     Field("model.name", "Model", tuple(MODELS)),
