@@ -21,7 +21,7 @@ TABLES_KEPT = 4
 def main() -> None:
     page.open_page("Validation", "Do the formulas for compute, memory and collectives agree with what others measured?")
     tools = st.container(horizontal=True, vertical_alignment="center", key="tools")
-    found = table(tools)
+    found = table()
     if found is None:
         return
     download(found, tools)
@@ -38,9 +38,9 @@ def compared(content: bytes, name: str) -> Validation:
     return validate(read_rows(content, name), name)
 
 
-def table(tools) -> Validation | None:
-    """The table that comes with the project, or one that is uploaded."""
-    with tools, st.popover("Compare another table", icon=":material/upload_file:"):
+def table() -> Validation | None:
+    """The table that comes with the project, or one that is uploaded; what is wrong with that one is said below it, where nothing lies over it."""
+    with st.expander("Compare another table", icon=":material/upload_file:"):
         given = st.file_uploader(
             "Table (CSV)", type="csv", key="published",
             help=f"The columns of presets/reference/published.csv, in this order: {', '.join(COLUMNS)}.",

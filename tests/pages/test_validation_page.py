@@ -42,3 +42,4 @@ def test_a_table_that_is_none_is_told_in_one_line(validation):
     app = upload(validation, table({**GPT_175B, "tp": "eight"}))
     assert not app.exception and not app.metric
     assert "line 2: tp = 'eight'" in app.error[0].value
+    assert not app.get("popover"), "a popover would lie over the line"
