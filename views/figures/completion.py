@@ -9,6 +9,8 @@ from views.parts import palette
 from views.parts.words import plural
 
 POINTS = 400  # per curve; the extremes are always kept
+HEIGHT, ROW_PX = 290, 20  # of the chart without its legend, and of a row of that: on a phone each name has one to itself
+ABOVE = 1.04  # of the plot's height, where the legend's last row ends
 LOG_FROM = 20.0  # ratio of largest to smallest value from which the axis is logarithmic
 
 
@@ -32,12 +34,9 @@ def completion(flows: pd.DataFrame, column: str = "fct_s") -> go.Figure:
                 hovertemplate=f"%{{y:.0f}} % of {kind} flows took at most %{{x:.4g}} {unit}<extra></extra>",
             )
         )
-    title = (
-        f"flow completion time ({unit})"
-        if column == "fct_s"
-        else "slowdown (completion time over that of the flow alone)"
-    )
-    style.apply(figure, 320, x_title=title, y_title="share of flows (%)")
+    title = f"flow completion time ({unit})" if column == "fct_s" else "slowdown (times as long as alone)"
+    style.apply(figure, HEIGHT + ROW_PX * len(figure.data), x_title=title, y_title="share of flows (%)")
+    figure.update_layout(legend=dict(y=ABOVE))
     figure.update_yaxes(range=[0, 102])
     smallest = values[values > 0].min() if (values > 0).any() else 1.0
     if values.max() / smallest > LOG_FROM:
