@@ -29,7 +29,7 @@ def fct_statistics(raw) -> dict:
 def simulated_hops(packet_hops: dict) -> tuple[int, int]:
     """Of the `packet_hops` of a summary: those of the run that were simulated, and those simulated beyond it.
 
-    What is found out of a state is found out further than the run may go: another flow enters first, and it was in vain.
+    What is found out of a state is found out further than the run may go: another flow enters first, and it is of no use.
     """
     own = max(0, packet_hops["total"] - packet_hops["replayed"] - packet_hops["skipped"])
     return own, max(0, packet_hops["executed"] - own)

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sim.errors import ScenarioError, did_you_mean
+from sim.units import show_number
 
 _BOUNDS = {
     "greater_than": ("gt", "must be more than {0}"),
@@ -52,7 +53,7 @@ def _rule(model: type[BaseModel], error: dict) -> str:
     if kind in _BOUNDS:
         name, text = _BOUNDS[kind]
         bound = context[name]
-        return text.format(bound if isinstance(bound, int) else f"{bound:g}")
+        return text.format(bound if isinstance(bound, int) else show_number(bound))
     if kind == "finite_number":
         return "must be a finite number"
     for prefix, text in _KINDS.items():

@@ -6,7 +6,7 @@ from sim.errors import ScenarioError
 from sim.scenario_cluster import Cluster
 from sim.scenario_collective import check_collective, in_one_server, members
 from sim.scenario_parts import Traffic
-from sim.units import show_bytes, show_rate
+from sim.units import show_bytes, show_number, show_rate
 
 if TYPE_CHECKING:
     from sim.scenario import Scenario
@@ -62,6 +62,11 @@ def gpus_used(scenario: "Scenario") -> int:
     return scenario.cluster.gpus
 
 
+def trains(scenario: "Scenario") -> bool:
+    """Whether what runs is an iteration of training, and no mere set of flows."""
+    return scenario.model is not None or (scenario.program is not None and scenario.program.kind != "htsim")
+
+
 def notices(scenario: "Scenario") -> list[str]:
     """What is legal but worth saying before a run, one line each."""
     cluster, transport, said = scenario.cluster, scenario.transport, []
@@ -82,7 +87,7 @@ def notices(scenario: "Scenario") -> list[str]:
         in_flight = gbps * delay_ns / 8
         if in_flight > LARGE_BDP_BYTES:
             said.append(
-                f"cluster.{name}_delay_ns = {delay_ns:g}: {show_bytes(in_flight)} are in flight on one such link, a large bandwidth-delay product"
+                f"cluster.{name}_delay_ns = {show_number(delay_ns)}: {show_bytes(in_flight)} are in flight on one such link, a large bandwidth-delay product"
             )
     given = transport.ecn_kmin_kb is not None or transport.ecn_kmax_kb is not None
     rates = sorted({gbps for gbps, _ in links.values()} - {transport.ecn_reference_gbps})

@@ -11,6 +11,7 @@ from sim.scenario_parts import MAX_FLOW_BYTES, MAX_START_US
 from sim.scenario_strategy import Room, can_have, filled_parallelism, whole
 from sim.scenario_training import Model, Parallelism
 from sim.scenario_training_rules import filled_model
+from sim.units import show_number
 
 BACKGROUND_PATTERNS = ("random", "incast", "ring", "permutation", "all-to-all")
 FLOWS_MAX = 5_000_000
@@ -134,9 +135,10 @@ def check_background(background: tuple[Background, ...], cluster: Cluster) -> No
             )
         last_us = one.start_us + one.period_us * (one.times - 1)
         if last_us > MAX_START_US:
+            period, start, last, most = map(show_number, (one.period_us, one.start_us, last_us, MAX_START_US))
             raise ScenarioError(
-                f"{where}.period_us = {one.period_us:g}: times = {one.times} from start_us = {one.start_us:g} on reach {last_us:g} us; at most "
-                f"{MAX_START_US:g}: the nearest is {int((MAX_START_US - one.start_us) / (one.times - 1))}"
+                f"{where}.period_us = {period}: times = {one.times} from start_us = {start} on reach {last} us; at most {most}: "
+                f"the nearest is {int((MAX_START_US - one.start_us) / (one.times - 1))}"
             )
         each = {"random": 1, "incast": gpus - 1, "all-to-all": gpus * (gpus - 1)}.get(one.pattern, gpus)
         total += each * one.times

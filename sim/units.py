@@ -131,3 +131,9 @@ def show_rate(bps: float) -> str:
 def show_count(count: float) -> str:
     """A plain count as "1.1 G"."""
     return _engineering(count, _SI_STEPS, fixed=False)
+
+
+def show_number(value: float) -> str:
+    """A number as people write it: "10000000", "0.00001", not "1e+07"; 15 significant digits at most."""
+    text = f"{value:.15g}"
+    return f"{value:.20f}".rstrip("0").rstrip(".") if 1e-12 <= abs(value) < 1e-4 and "e" in text else text

@@ -38,8 +38,8 @@ def test_the_own_dp_is_derived_from_what_jobs_leave():
         ({"jobs": [{**JOB, "parallelism": {"tp": 3, "dp": 1}}]}, "jobs.0.parallelism.tp = 3: must divide cluster.gpus_per_node = 8"),
         ({"background": [{"first_gpu": 31}]}, "background.0: GPUs 31 to 32 are wanted; the legal range is 0 to 31"),
         ({"background": [{"pattern": "all-to-all", "times": 10_000}]}, "background.0.times = 10000: makes 9920000 flows; at most 5000000"),
-        ({"background": [{"times": 1001, "period_us": 1e10}]}, "background.0.period_us = 1e+10: times = 1001 from start_us = 0 on reach 1e+13 us; "
-         "at most 4.5e+12: the nearest is 4500000000"),
+        ({"background": [{"times": 1001, "period_us": 1e10}]}, "background.0.period_us = 10000000000: times = 1001 from start_us = 0 on "
+         "reach 10000000000000 us; at most 4500000000000: the nearest is 4500000000"),
         ({"background": [{"pattern": "incast", "gpus": 4, "receiver": 9}]}, "background.0.receiver = 9: must be one of its GPUs, 0 to 3"),
         ({"stragglers": [{"gpu": 32, "speed": 0.5}]}, "stragglers.0.gpu = 32: there is no such GPU; the legal range is 0 to 31"),
         ({"stragglers": [{"gpu": 1, "speed": 0.5}] * 2}, "stragglers.1.gpu = 1: is listed twice"),

@@ -83,3 +83,11 @@ def test_shown(shown, expected):
 @pytest.mark.parametrize("count, words, shown", [(1, ("flow",), "1 flow"), (0, ("flow",), "0 flows"), (1200, ("link has", "links have"), "1,200 links have")])
 def test_counts_with_their_nouns(count, words, shown):
     assert units.show_plural(count, *words) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e7, "10000000"), (0.5, "0.5"), (1e-5, "0.00001"), (1.5e-9, "0.0000000015"), (0.0, "0"), (-1e6, "-1000000"), (1e300, "1e+300")],
+)
+def test_numbers_are_written_without_powers_of_ten(value, text):
+    assert units.show_number(value) == text

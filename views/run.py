@@ -172,12 +172,12 @@ def of_hops(summary: dict) -> str:
 
 
 def _beyond(hops: int) -> str:
-    return f" (and {show_count(hops)} more in vain)" if hops else ""
+    return f" (and {show_count(hops)} more that were not needed in the end)" if hops else ""
 
 
 def beyond_in_words(hops: int) -> str:
     """Why more may be simulated than a run has."""
-    return f"; {show_count(hops)} more to find out what states become, in vain because another flow came or went before" if hops else ""
+    return f"; {show_count(hops)} more to find out what states become, not needed in the end because another flow came or went before" if hops else ""
 
 
 def origin(result) -> None:

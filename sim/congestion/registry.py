@@ -63,7 +63,8 @@ def parameter_row(controller: str, overrides: dict[str, float] | None = None) ->
         if not low <= value <= high:
             nearest = low if not value > low else high
             unit = f" {known[name].unit}" if known[name].unit != "1" else ""
-            raise ScenarioError(f"transport.parameters.{name} = {value:g}: must be from {low:g} to {high:g}{unit}; the nearest is {nearest:g}")
+            told, least, most, near = (f"{one:.15g}" for one in (value, low, high, nearest))
+            raise ScenarioError(f"transport.parameters.{name} = {told}: must be from {least} to {most}{unit}; the nearest is {near}")
         field, scale = _kernel_field(CONTROLLERS[controller], known[name])
         row[0][field] = value * scale
     for module in FIXED_POINT.values():

@@ -212,7 +212,7 @@ def test_what_was_simulated_beyond_the_run_is_said_and_no_share_of_it(app, scrip
     app.run()
     assert figures(app)["Simulated"] == "100 %"
     (line,) = [caption.value for caption in app.caption if "packet-hops accounted for" in caption.value]
-    assert "64,000 packet-hops accounted for, 64,000 of them simulated (and 10,418 more in vain)" in line
+    assert "64,000 packet-hops accounted for, 64,000 of them simulated (and 10,418 more that were not needed in the end)" in line
     assert not any("116 %" in text.value for text in (*app.caption, *app.markdown))
 
 

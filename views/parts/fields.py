@@ -10,6 +10,7 @@ from sim.errors import ScenarioError
 from sim.scenario import Scenario
 from sim.scenario_base import models_in
 from sim.scenario_collective import ALGORITHMS, COLLECTIVES
+from sim.units import show_number
 from views.parts import draft
 from views.parts.keys import FIELDS, Field
 from views.parts.shown import shown
@@ -88,7 +89,7 @@ def _number(kind: Kind, value, placeholder: str, standing, common: dict) -> None
     st.session_state[common["key"]] = kind.type(shown_value) if isinstance(shown_value, (int, float)) else None
     optional = {} if kind.info.is_required() else {"value": None}
     whole = kind.type is int
-    st.number_input(**optional, step=1 if whole else None, format=None if whole else "%g", placeholder=placeholder, **common)
+    st.number_input(**optional, step=1 if whole else None, format=None if whole else "%.15g", placeholder=placeholder, **common)
 
 
 def describe(field: Field, prefix: str = "") -> Kind:
@@ -176,4 +177,4 @@ def _words(value) -> str:
         return "default"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value)) if any(value) else "none"
-    return f"{value:g}" if isinstance(value, float) else spell(value)
+    return show_number(value) if isinstance(value, float) else spell(value)

@@ -6,6 +6,7 @@ import streamlit as st
 from sim.estimate import estimate as estimate_run
 from sim.scenario import Cluster, Scenario
 from sim.topology.build import build_network, fault_ports
+from sim.units import show_number
 from sim.workload.jobs import tally
 from views.parts import faults
 
@@ -58,4 +59,4 @@ def describe_fault(fault) -> str:
         "loss": f": {100 * (fault.probability or 0):g} %",
     }.get(fault.kind, "")
     what = faults.WORDS[fault.kind]
-    return f"{what if fault.b is not None else what.replace('switch', fault.a, 1)}{extra} at {fault.at_us:g} µs"
+    return f"{what if fault.b is not None else what.replace('switch', fault.a, 1)}{extra} at {show_number(fault.at_us)} µs"
