@@ -8,8 +8,8 @@ import pytest
 from sim.preset import load_preset
 from tests.fabricate import result, scenario, training
 from tests.pages.app_under_test import go, press, run_now, widget
-from views.parts.earlier import KEYS_TOLD, table, told
-from views.parts.history import DEFAULT, MOST_RUNS, History, as_csv, differences, settings
+from views.parts.earlier import KEYS_TOLD, table, told, warning
+from views.parts.history import DEFAULT, MOST_RUNS, History, as_csv, differences, settings, workload_of
 
 
 def of(*scenarios, stop_after=1.0):
@@ -75,7 +75,7 @@ def test_the_table_tells_the_first_keys_and_the_file_all_of_them():
     assert len(runs[0].changed) > KEYS_TOLD
     columns, _ = table(runs)
     assert columns["changed"][1] == "first run" and columns["changed"][0].endswith(f"; and {len(runs[0].changed) - KEYS_TOLD} more")
-    assert columns["over"] == ["newest", "–"] and columns["of"] == ["iteration", "completion"]
+    assert columns["over"] == ["newest", "other cluster and workload"] and columns["of"] == ["iteration", "completion"]
     assert list(columns)[:3] == ["run", "title", "changed"] and columns["title"] == ["Made-up training", "Made-up incast"]
     assert "title" not in table(of(scenario(), scenario()))[0]
     rows = list(csv.DictReader(io.StringIO(as_csv(runs))))
@@ -120,3 +120,22 @@ def test_a_run_that_nobody_looked_at_before_the_next_is_kept_too(app, scripted):
     press(go(app, "build"), "Run")
     scripted.latest.end()
     assert len(go(app, "run").dataframe[0].value) == 2
+
+
+def test_unlike_runs_are_told_and_not_compared():
+    small, gpt = scenario(), training()
+    newest, same, wide, other = of(gpt, small.replace("cluster.gpus", 9), small.replace("traffic.flow_bytes", 2_000_000), small)[::-1]
+    assert (same.unlike(newest), wide.unlike(newest), other.unlike(newest)) == ([], ["cluster"], ["cluster", "workload"])
+    assert same.over(newest) > 0 and wide.over(newest) is None is other.over(newest)
+    said = warning(newest, [wide, other])
+    assert "Not compared with the newest run (one-switch, 5 GPUs; traffic incast)" in said
+    assert "run 2 (one-switch, 9 GPUs), run 1 (rail-optimised, 16 GPUs, gpt-125m)." in said
+    rows = list(csv.DictReader(io.StringIO(as_csv([newest, same, wide, other]))))
+    assert [row["unlike_newest"] for row in rows] == ["", "", "cluster", "cluster and workload"] and rows[2]["time_over_newest"] == ""
+
+
+def test_other_strategies_and_controllers_of_a_model_are_compared():
+    gpt = training()
+    assert not of(gpt)[0].unlike(of(gpt.replace_all({"parallelism.pp": 1, "transport.congestion_control": "hpcc", "cluster.nic_gbps": 100}))[0])
+    assert workload_of(load_preset("all-reduce-64")) == "all-reduce"
+    assert workload_of(load_preset("two-tenants")).startswith("gpt-1.3b, 8 layers of 2048")

@@ -7,9 +7,10 @@ from views.figures.style import CONFIG, time_unit
 from views.parts import history, session
 from views.parts.fields import spell
 from views.parts.job_names import COMPLETION, ITERATION
-from views.parts.words import signed
+from views.parts.words import plain, signed
 
 KEYS_TOLD = 4  # in the table; the file names all
+RUNS_TOLD = 4  # in the warning; the table names all
 WORDS = {ITERATION: "iteration", COMPLETION: "completion"}
 
 
@@ -22,6 +23,8 @@ def show() -> None:
     st.plotly_chart(earlier_runs([_bar(run, runs[0]) for run in runs]), config=CONFIG, key="earlier runs", alt="Times of the runs of this session")
     unfinished = " Hatched: a run that was stopped." * any(not run.finished for run in runs)
     st.caption(f"Iteration or completion times, newest run on top, and how far the others are from it.{unfinished}")
+    if others := [run for run in runs if run.unlike(runs[0])]:
+        st.warning(warning(runs[0], others), icon=":material/compare_arrows:")
     columns, config = table(runs)
     st.dataframe(columns, hide_index=True, width="stretch", column_config=config, placeholder="–")
     st.caption(
@@ -33,9 +36,18 @@ def show() -> None:
     )
 
 
+def warning(newest, others) -> str:
+    """Which runs are of something else than the newest, and of what."""
+    listed = [f"run {run.number} ({', '.join(getattr(run, name) for name in run.unlike(newest))})" for run in others[:RUNS_TOLD]]
+    more = f" and {len(others) - RUNS_TOLD} more" if len(others) > RUNS_TOLD else ""
+    why = "for another cluster or workload takes its own time"
+    return plain(f"Not compared with the newest run ({newest.cluster}; {newest.workload}), {why}: {', '.join(listed)}{more}.")
+
+
 def _bar(run, newest) -> tuple[str, float, str, bool]:
     ratio = None if run is newest else run.over(newest)
-    return f"run {run.number}", run.time_s, "" if ratio is None else f"({signed(ratio)})", run.finished
+    other = f"(other {' and '.join(run.unlike(newest))})" if run.unlike(newest) else ""
+    return f"run {run.number}", run.time_s, other if ratio is None else f"({signed(ratio)})", run.finished
 
 
 def table(runs) -> tuple[dict, dict]:
@@ -47,7 +59,7 @@ def table(runs) -> tuple[dict, dict]:
         "title": [run.title for run in runs],
         "changed": [told(run) for run in runs],
         "time": [run.time_s / scale for run in runs],
-        "over": ["newest" if run is runs[0] else "–" if (ratio := run.over(runs[0])) is None else signed(ratio) for run in runs],
+        "over": [_against(run, runs[0]) for run in runs],
         "mean": [_scaled(run.mean_fct_s, scale) for run in runs],
         "slowest": [_scaled(run.max_fct_s, scale) for run in runs],
         "busbw": [_scaled(run.busbw_bytes_per_s, 1e9) for run in runs],
@@ -70,6 +82,15 @@ def table(runs) -> tuple[dict, dict]:
         **{part: number(part, format="percent") for part in ("simulated", "replayed", "skipped")},
     }  # fmt: skip
     return columns, config
+
+
+def _against(run, newest) -> str:
+    if run is newest:
+        return "newest"
+    if unlike := run.unlike(newest):
+        return f"other {' and '.join(unlike)}"
+    ratio = run.over(newest)
+    return "–" if ratio is None else signed(ratio)
 
 
 def told(run) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sim.accuracy import worked_s
 from sim.result_collectives import overall
 from sim.scenario import Scenario
+from sim.units import show_number
 from views.figures.hops import parts_of
 from views.parts import job_times
 from views.parts.job_names import of_time
@@ -40,14 +41,20 @@ class Run:
     skipped: float | None
     cpu_s: float
     changed: tuple[str, ...] | None  # None for the first run
+    cluster: str  # what a cluster is at all, and a workload: runs that differ in one of them are not compared
+    workload: str
 
     @property
     def finished(self) -> bool:
         return self.status == "finished"
 
+    def unlike(self, newest: "Run") -> list[str]:
+        """In which of cluster and workload it is another thing altogether than the newest run."""
+        return [name for name in ("cluster", "workload") if getattr(self, name) != getattr(newest, name)]
+
     def over(self, newest: "Run") -> float | None:
-        """Its time over that of another, less 1; None unless both went to their end and their times are of a kind."""
-        comparable = self.finished and newest.finished and self.time_name == newest.time_name and newest.time_s > 0
+        """Its time over that of another, less 1; None unless both went to their end and are of one workload on one kind of cluster."""
+        comparable = self.finished and newest.finished and not self.unlike(newest) and self.time_name == newest.time_name and newest.time_s > 0
         return self.time_s / newest.time_s - 1 if comparable else None
 
 
@@ -77,7 +84,27 @@ def _run(result, number: int, changed: tuple[str, ...] | None) -> Run:
         controller=scenario.transport.congestion_control, status=result.status, time_name=of_time(scenario), time_s=job_times.iteration_s(result),
         mean_fct_s=summary["mean_fct_s"], max_fct_s=summary["max_fct_s"],
         busbw_bytes_per_s=None if collective is None else collective["busbw_bytes_per_s"], **share, cpu_s=worked_s(result), changed=changed,
+        cluster=cluster_of(scenario), workload=workload_of(scenario),
     )  # fmt: skip
+
+
+def cluster_of(scenario: Scenario) -> str:
+    """Topology and size in words: speeds, delays and numbers of switches are what one varies."""
+    return f"{scenario.cluster.topology}, {scenario.cluster.gpus} GPUs"
+
+
+def workload_of(scenario: Scenario) -> str:
+    """What runs, in words: model, pattern or imported work; sizes and strategies are what one varies."""
+    if scenario.traffic is not None:
+        traffic = scenario.traffic
+        return traffic.collective if traffic.pattern == "collective" else f"traffic {traffic.pattern}"
+    if scenario.program is not None:
+        return f"imported {scenario.program.kind} {_words(str(scenario.program.given()))}"
+    return ", ".join(_model(one) for one in (scenario.model, *(job.model for job in scenario.jobs)))
+
+
+def _model(model) -> str:
+    return model.name or f"{model.layers} layers of {model.hidden}"
 
 
 def settings(scenario: Scenario, remembers: bool = False) -> dict[str, tuple[str, bool]]:
@@ -113,7 +140,7 @@ def _flat(value, path: str = "") -> dict[str, str]:
 def _words(value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    text = f"{value:g}" if isinstance(value, float) else str(list(value) if isinstance(value, tuple) else value)
+    text = show_number(value) if isinstance(value, float) else str(list(value) if isinstance(value, tuple) else value)
     return text if len(text) <= MOST_TEXT else f"{len(text):,} characters ({hashlib.sha256(text.encode()).hexdigest()[:6]})"
 
 
@@ -122,11 +149,11 @@ def as_csv(runs: list[Run]) -> str:
     names = [name for name in Run.__dataclass_fields__ if name not in ("time_name", "changed")]
     written = io.StringIO()
     table = csv.writer(written, lineterminator="\n")
-    table.writerow([*names, "time_of", "time_over_newest", "changed"])
+    table.writerow([*names, "time_of", "time_over_newest", "unlike_newest", "changed"])
     for run in runs:
         ratio = run.over(runs[0])
         told = "first run" if run.changed is None else "; ".join(run.changed)
-        row = [*(getattr(run, name) for name in names), run.time_name, None if ratio is None else 1 + ratio, told]
+        row = [*(getattr(run, name) for name in names), run.time_name, None if ratio is None else 1 + ratio, " and ".join(run.unlike(runs[0])), told]
         table.writerow(["" if value is None else _safe(value) for value in row])
     return written.getvalue()
 
