@@ -6,7 +6,7 @@ from sim.convergence import longest_stretch
 from sim.units import PS_PER_S
 from views.figures.pattern import pattern
 from views.figures.style import CONFIG
-from views.parts import metrics, page, pattern_curves, pattern_graphs
+from views.parts import metrics, page, pattern_curves, pattern_files, pattern_graphs, scroll
 from views.parts.words import fine_share, plural, show_count, show_time
 
 STATIC = {**CONFIG, "displayModeBar": False, "staticPlot": True}
@@ -21,6 +21,7 @@ SORTS = {
 TABLES = {"Flows": pattern_graphs.flows_table, "Shared ports": pattern_graphs.shared_table, "Pairs": pattern_graphs.pairs_table}
 TABLE_PX, ROW_PX = 340, 35
 CHOSEN, SORT, SHOWN = "pattern chosen", "pattern sort", "patterns shown"
+CLOSE, SCROLL = "one-pattern", "scroll to the chosen pattern"
 
 
 def main() -> None:
@@ -98,12 +99,16 @@ def card(result, row) -> None:
 
 def _choose(pattern_id: int) -> None:
     st.session_state[CHOSEN] = int(pattern_id)
+    st.session_state[SCROLL] = True
 
 
 def close_look(result, ranked) -> None:
     ids = ranked["pattern_id"].tolist()
     by_id = ranked.set_index("pattern_id")
-    st.subheader("One pattern", anchor=False)
+    with st.container(key=CLOSE):
+        st.subheader("One pattern", anchor=False)
+    if st.session_state.pop(SCROLL, False):
+        scroll.to(CLOSE)
     st.selectbox(
         "Pattern", ids, key=CHOSEN, persist_state="session",
         format_func=lambda id: f"pattern {id}: {plural(by_id.loc[id, 'flows'], 'flow')} on {plural(by_id.loc[id, 'ports'], 'port')}, "
@@ -169,8 +174,8 @@ def download(result, pattern_id: int) -> None:
     with st.container(horizontal=True):
         where(result, pattern_id)
         for label, suffix, mime, write in (
-            ("Download GraphML", "graphml", "application/xml", pattern_graphs.as_graphml),
-            ("Download JSON", "json", "application/json", pattern_graphs.as_json),
+            ("Download GraphML", "graphml", "application/xml", pattern_files.as_graphml),
+            ("Download JSON", "json", "application/json", pattern_files.as_json),
         ):
             st.download_button(
                 label, lambda write=write: write(result, pattern_id), f"pattern-{pattern_id}.{suffix}", mime,

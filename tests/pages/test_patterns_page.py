@@ -1,12 +1,17 @@
 """Conflict patterns page: a gallery in the order asked for, one pattern close up, files to take away."""
 
+import io
+
+import networkx as nx
+import numpy as np
 import pytest
 
 from sim.convergence import Settling
 from sim.preset import load_preset
+from sim.topology.build import build_network
 from sim.wormhole_simulation import WormholeSimulation
 from tests.pages.app_under_test import go, press, run_now, widget
-from views.parts import pattern_curves
+from views.parts import pattern_curves, pattern_files
 
 
 @pytest.fixture
@@ -59,6 +64,51 @@ def test_a_closer_look_shows_flows_and_shared_ports(patterns):
     widget(patterns.get("button_group"), "Table").set_value("Pairs").run()
     assert patterns.dataframe[0].value["share"].tolist() == [2, 2, 2]
     assert [button.label for button in patterns.get("download_button")] == ["Download GraphML", "Download JSON"]
+
+
+def test_look_closer_scrolls_to_what_it_opens_and_only_then(patterns):
+    def scrolls(app):
+        return [one.proto.body for one in app.get("html") if "scrollIntoView" in one.proto.body]
+
+    assert not scrolls(patterns)
+    press(patterns, "Look closer")
+    (first,) = scrolls(patterns)
+    assert ".st-key-one-pattern" in first and widget(patterns.selectbox, "Pattern").value != 1
+    assert not scrolls(patterns.run())
+    press(patterns, "Look closer")
+    assert scrolls(patterns) != [first], "the same script would not run twice"
+
+
+def test_files_tell_the_flows_and_the_links_that_they_share():
+    result = WormholeSimulation(load_preset("parallel-links")).run()
+    pattern_id = int(result.patterns.sort_values("flows")["pattern_id"].iloc[-1])
+    from_xml = nx.read_graphml(io.BytesIO(pattern_files.as_graphml(result, pattern_id).encode()), node_type=int)
+    (one, other, edge), *_ = from_xml.edges(data=True)
+    names = edge["ports"].split("; ")
+    shared = result.ports.set_index("name").loc[names]
+    assert len(names) == edge["weight"] and set(shared["kind"]) == {edge["kind"]} and "loss" not in edge
+    assert edge["rate_bps"] == shared["rate_bps"].min() and edge["delay_s"] == result.network.port_delay_ps[shared["port_id"]].max() / 1e12
+    flows = result.flows.set_index("flow_id").loc[[from_xml.nodes[node]["flow_id"] for node in (one, other)]]
+    assert flows["src"].tolist() == [from_xml.nodes[node]["src"] for node in (one, other)]
+    assert set(names) <= set.intersection(*({result.ports["name"][port] for port in both(result, flow)} for flow in flows.index))
+
+
+def both(result, flow):
+    raw = result.raw
+    return [*result.flow_path(flow), *raw.ack_ports[slice(*raw.ack_ptr[flow : flow + 2])].tolist()]
+
+
+def test_where_the_flows_cannot_be_told_files_have_what_kinds_of_ports_say(patterns, scripted):
+    found = pattern_files.detailed(scripted.latest.result, 2)
+    assert [set(edge) for *_, edge in found.edges(data=True)] == [{"weight", "rate_bps", "delay_s"}] * 3
+    assert all(edge["rate_bps"] == 100_000_000_000 and edge["delay_s"] == 1e-6 for *_, edge in found.edges(data=True))
+
+
+def test_a_link_that_loses_packets_tells_its_loss():
+    network = build_network(load_preset("parallel-links").cluster)
+    network.port_loss[0] = 0.25
+    told = pattern_files._links(network, np.array([0, 1]))
+    assert told["loss"] == 0.25 and told["ports"] == f"{network.port_name(0)}; {network.port_name(1)}"
 
 
 def test_a_lone_flow_shares_nothing(patterns):

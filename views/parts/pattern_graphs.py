@@ -1,4 +1,4 @@
-"""Conflict graphs of a run's patterns: placed on the plane, as tables, and as files to take away."""
+"""Conflict graphs of a run's patterns: placed on the plane, and as tables."""
 
 from collections import Counter
 from itertools import combinations
@@ -10,7 +10,6 @@ import streamlit as st
 
 from sim.errors import LabError
 from sim.result_conflicts import conflict_graph_of, pattern_of_result
-from sim.wormhole.conflict_graph import graphml_text, json_text
 from views.figures.pattern import circle
 from views.parts.words import show_rate, show_time
 
@@ -112,11 +111,3 @@ def pairs_table(result, pattern_id: int) -> pd.DataFrame:
             "ports": [", ".join(map(str, ports)) for _, _, ports in rows[:MOST_PAIRS]],
         }
     )
-
-
-def as_graphml(result, pattern_id: int) -> str:
-    return graphml_text(graph(result, pattern_id))
-
-
-def as_json(result, pattern_id: int) -> str:
-    return json_text(graph(result, pattern_id))
