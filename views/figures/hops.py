@@ -7,7 +7,7 @@ from views.figures import style
 from views.parts import palette
 from views.parts.words import fine_share, show_count
 
-ROW_PX, LEAST_PX = 34, 96
+ROW_PX, LEAST_PX = 34, 104
 INSIDE = 12  # per cent from which a part has room for its own figure
 
 
@@ -35,7 +35,7 @@ def hop_bars(rows: dict[str, dict[str, int]], alone: bool = False) -> go.Figure:
         )  # fmt: skip
     style.apply(figure, LEAST_PX + ROW_PX * len(rows), x_title="share of the packet-hops (%)")
     figure.update_layout(barmode="stack", uniformtext=dict(minsize=9, mode="hide"), margin_r=20, legend_traceorder="normal")
-    figure.update_xaxes(range=[0, 100], title_standoff=6)
+    figure.update_xaxes(range=[0, 100], title_standoff=14)
     figure.update_yaxes(autorange="reversed", showgrid=False, showticklabels=not alone)
     return figure
 

@@ -121,8 +121,8 @@ def path_shares(parts_s: dict[str, float]) -> go.Figure:
                 hovertemplate=f"{name}: {show_time(seconds)} ({share:.1f} %)<extra></extra>",
             )
         )
-    style.apply(figure, 116, x_title="share of the critical path (%)", legend=False)
-    figure.update_layout(barmode="stack", uniformtext=dict(minsize=9, mode="hide"), margin_r=20)  # 100 has room
-    figure.update_xaxes(range=[0, 100], title_standoff=6)
+    style.apply(figure, 150, x_title="share of the critical path (%)")
+    figure.update_layout(barmode="stack", uniformtext=dict(minsize=9, mode="hide"), margin_r=20, legend_traceorder="normal")  # 100 has room
+    figure.update_xaxes(range=[0, 100], title_standoff=10)
     figure.update_yaxes(showticklabels=False)
     return figure
