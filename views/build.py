@@ -85,6 +85,8 @@ def run_bar(scenario, problem: str | None) -> None:
             f"Ready: {plural(cost.flows, 'flow')}{tasks}, {roughly_count(cost.packet_hops)} packet-hops. {how_long}",
             icon=":material/check_circle:",
         )
+    for notice in pictures.idle(scenario):
+        st.warning(labelled(notice), icon=":material/warning:")
 
 
 def compilation() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from sim.accuracy import comparison
 from sim.command import alone
 from sim.command.options import Parser, add_run_options, check_outputs, job_options, write_text
-from sim.command.report import INTERRUPTED, OK, STUCK, as_json, kernel_line, say_notes
+from sim.command.report import INTERRUPTED, OK, STUCK, as_json, kernel_line, of_time, say_notes
 from sim.command.run import add_scenario, scenario_of
 from sim.command.watch import clocks, watch
 from sim.errors import RunError
@@ -54,20 +54,20 @@ def execute(args) -> int:
         for mode, result in results.items():
             write_tables(result, Path(args.tables) / mode)
     if args.json != "-":
-        print(page(found))
+        print(page(found, of_time(scenario)))
     exact = found["wormhole"]["level"] == "exact"
     return DIFFERENT if exact and not found["identical"] else STUCK if found["packet"]["status"] == "deadlock" else OK
 
 
-def page(found: dict) -> str:
-    """The comparison in a few lines."""
+def page(found: dict, whole: str = "iteration") -> str:
+    """The comparison in a few lines; `whole` is what the time of a run is of."""
     rows = []
     for mode in ("packet", "wormhole", "flow"):
         if (run := found[mode]) is not None:
             spent = run["cpu_s"]["kernel"] + run["cpu_s"]["orchestrate"]
             ended = "-" if run["iteration_s"] is None else show_time(run["iteration_s"])
             mean = "-" if run["mean_fct_s"] is None else show_time(run["mean_fct_s"])
-            rows.append(f"  {mode:9}{run['status']}, iteration {ended}, mean flow {mean}, {show_time(spent)} of CPU")
+            rows.append(f"  {mode:9}{run['status']}, {whole} {ended}, mean flow {mean}, {show_time(spent)} of CPU")
     apart = "identical to the bit" if found["identical"] else f"they differ: {_counted(found['differing'])}"
     speedup = found["speedup_cpu"]
     return "\n".join(
@@ -76,8 +76,8 @@ def page(found: dict) -> str:
             *rows,
             f"  kernel   {kernel_line(found['wormhole'])}",
             f"  faster   {'-' if speedup is None else f'{speedup:,.1f} times'} less CPU than packet mode, without compiling and building",
-            f"  errors   wormhole {_errors(found['fct_error'], found['iteration_error'])}",
-            *([f"           flow {_errors(found['flow_fct_error'], found['flow_iteration_error'])}"] if found["flow"] else []),
+            f"  errors   wormhole {_errors(found['fct_error'], found['iteration_error'], whole)}",
+            *([f"           flow {_errors(found['flow_fct_error'], found['flow_iteration_error'], whole)}"] if found["flow"] else []),
         ]
     )
 
@@ -86,8 +86,9 @@ def _counted(differing: dict) -> str:
     return ", ".join(f"{name} of {count:,}" for name, count in differing.items()) or "in how they ended"
 
 
-def _errors(of_flows: dict | None, of_iteration: float | None) -> str:
+def _errors(of_flows: dict | None, of_iteration: float | None, whole: str) -> str:
     if of_flows is None:
         return "unknown: no flow finished in both"
-    iteration = "unknown" if of_iteration is None else f"{of_iteration:.3%}"
-    return "completion times mean {mean:.3%}, median {p50:.3%}, 99th percentile {p99:.3%}, worst {max:.3%}; iteration ".format(**of_flows) + iteration
+    of_whole = "unknown" if of_iteration is None else f"{of_iteration:.3%}"
+    each = "of flows mean {mean:.3%}, median {p50:.3%}, 99th percentile {p99:.3%}, worst {max:.3%}".format(**of_flows)
+    return f"completion times {each}; of the {whole} {of_whole}"

@@ -8,6 +8,8 @@ from sim.result import Result
 from sim.result_collectives import overall
 from sim.result_summary import simulated_hops
 from sim.result_writers import write_tables
+from sim.scenario import Scenario
+from sim.scenario_rules import trains
 from sim.units import show_bytes, show_count, show_time
 
 OK, STUCK, INTERRUPTED = 0, 1, 130  # exit codes
@@ -45,7 +47,7 @@ def page(result: Result) -> str:
     hops = summary["packet_hops"]
     each = f" ({spent['kernel'] / hops['executed'] * 1e9:.0f} ns a packet-hop simulated)" if hops["executed"] else ""
     ended = (
-        f"iteration {show_time(summary['iteration_s'])}"
+        f"{of_time(result.scenario)} {show_time(summary['iteration_s'])}"
         if result.finished
         else f"PARTIAL RESULT, stopped at {show_time(result.end_s)}"
     )
@@ -72,6 +74,11 @@ def page(result: Result) -> str:
             f"{show_time(spent['compile'])} to compile; {show_bytes(summary['peak_rss_bytes'])} of memory at most",
         ]
     )
+
+
+def of_time(scenario: Scenario) -> str:
+    """What the time is of that a run takes: an iteration of training, or the completion of plain traffic."""
+    return "iteration" if trains(scenario) else "completion"
 
 
 def collective_lines(summary: dict) -> list[str]:

@@ -38,7 +38,7 @@ def test_json_holds_every_field(sim):
 def test_text_says_the_same(sim):
     done = sim("run", "incast-16")
     assert done.code == 0
-    assert "incast-16: finished, iteration 1.71 ms" in done.out
+    assert "incast-16: finished, completion 1.71 ms" in done.out
     assert "16 of 16 finished" in done.out and "64 k packet-hops" in done.out and "0.00% replayed" in done.out
 
 
@@ -122,7 +122,7 @@ def test_mode_flow_gives_the_same_fields_and_tables(sim, tmp_path):
 def test_mode_flow_in_words(sim):
     done = sim("run", "incast-16", "--mode", "flow", "--level", "paper", "--threads", 2, "--memo", "memo.db")
     assert done.code == 0
-    assert "finished, iteration 1.35 ms" in done.out and "max-min fair rates instead of 64 k packet-hops (mode flow)" in done.out
+    assert "finished, completion 1.35 ms" in done.out and "max-min fair rates instead of 64 k packet-hops (mode flow)" in done.out
     assert [line.split()[1] for line in done.error.splitlines() if "flow mode" in line] == ["--level", "--threads", "--memo"]
 
 

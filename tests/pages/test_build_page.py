@@ -240,3 +240,18 @@ def test_idle_gpus_are_a_warning(app):
     widget(app.segmented_control, "Section").set_value("Workload").run()
     widget(app.number_input, "Tensor parallel (TP)").set_value(4).run()
     assert app.warning[0].value == "32 of 64 GPUs are idle: gpu32 to gpu63"
+
+
+def test_a_scenario_of_ones_own_says_its_title_above_what_it_is_about():
+    own = load_preset("incast-16").model_copy(update={"name": "mine", "title": "My own incast", "description": "Sent in by a friend."})
+    app = opened(to_link(own))
+    assert "**My own incast**: Sent in by a friend." in [caption.value for caption in app.caption]
+
+
+def test_a_run_of_very_many_messages_says_what_no_repetition_saves(app):
+    widget(app.selectbox, "Preset").select("all-reduce-64").run()
+    assert "start and end every message" not in app.success[0].value
+    widget(app.segmented_control, "Section").set_value("Workload").run()
+    widget(app.number_input, "Channels").set_value(8).run()
+    widget(app.number_input, "Chunks per message").set_value(16).run()
+    assert "it would take **about 6 s** (about 4 s of it to start and end every message); less as far" in app.success[0].value

@@ -1,5 +1,7 @@
 """What jobs, the traffic of others, and the time that a run takes are called on the pages."""
 
+from sim.scenario_rules import trains
+
 OWN_JOB, NO_JOB = "own job", "no job"
 ITERATION, COMPLETION = "Iteration time", "Completion time"
 
@@ -13,11 +15,6 @@ def of_numbers(scenario) -> dict[int, str]:
     """By the numbers in the column job of the tables; those below 0 are traffic of others."""
     background = {-1 - index: f"background {index + 1}" for index in range(len(scenario.background))}
     return {**dict(enumerate(of_jobs(scenario))), **background}
-
-
-def trains(scenario) -> bool:
-    """Whether what runs is an iteration of training, and no mere set of flows."""
-    return scenario.model is not None or (scenario.program is not None and scenario.program.kind != "htsim")
 
 
 def of_time(scenario) -> str:

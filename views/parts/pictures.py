@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from sim.errors import ScenarioError
-from sim.scenario import Scenario
+from sim.scenario import Scenario, notices
 from sim.topology.build import all_notices
 from sim.workload.bytes import bytes_per_gpu
 from sim.workload.experts import loads
@@ -20,15 +20,13 @@ from views.parts.labels import labelled
 from views.parts.words import plural, show_bytes, show_share
 
 OWN_JOB = 0
-IDLE = "GPUs are idle"  # in the notice that must not be overlooked: half a cluster may be meant, or a slip
+IDLE = " idle: "  # in the notice that must not be overlooked: half a cluster may be meant, or a slip
 
 
 def show(scenario: Scenario, network) -> None:
     """Notices and pictures of a legal scenario."""
     for notice in all_notices(scenario, network):
-        if IDLE in notice:
-            st.warning(labelled(notice), icon=":material/warning:")
-        else:
+        if IDLE not in notice:
             st.caption(f":material/info: {labelled(notice)}")
     st.subheader("Network", anchor=False)
     st.plotly_chart(
@@ -48,6 +46,11 @@ def show(scenario: Scenario, network) -> None:
     memory(job)
     pipeline(job)
     experts(job)
+
+
+def idle(scenario: Scenario) -> list[str]:
+    """The notice on GPUs that have nothing to do, where there are some; it belongs beside the button, above all pictures."""
+    return [notice for notice in notices(scenario) if IDLE in notice]
 
 
 def choose_job(scenario: Scenario) -> Scenario:

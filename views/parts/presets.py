@@ -45,8 +45,9 @@ def choose() -> None:
     if right.button("Undo all changes", icon=":material/undo:", disabled=not draft.edited(), width="stretch"):
         draft.undo()
         st.rerun()
-    changed = f"**{plain(draft.title())}**: " if draft.edited() else ""
-    st.caption(changed + plain(str(draft.data().get("description", ""))))
+    own = draft.edited() or name not in found
+    about = plain(str(draft.data().get("description", "")))
+    st.caption(": ".join(filter(None, (f"**{plain(draft.title())}**" if own else "", about))))
 
 
 def _load() -> None:
