@@ -16,10 +16,10 @@ from sim.workload.collective.nvls import all_reduce_ps
 
 LARGE_BYTES = 8 * 10**9  # where a row names no size: bandwidth, not latency
 HDR_GBPS = 200.0
-NICS = re.compile(r"(\d+)\s*(?:x\s*|NICs?\s+)(\d+)\s*G\b|(\d+)\s*HDR|CX-?7\s+(\d+)\s*G", re.IGNORECASE)
+NICS = re.compile(r"\b([1-9]\d{0,5})\s*(?:x\s*|NICs?\s+)([1-9]\d{0,5})\s*G\b|\b([1-9]\d{0,5})\s*HDR|CX-?7\s+([1-9]\d{0,5})\s*G", re.IGNORECASE)
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(KB|MB|GB|KiB|MiB|GiB)")
 SIZES = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-SERVERS = re.compile(r"(\d+)\s*(?:nodes|servers|x\s*(?:8\s*)?[ABH]\d{3})", re.IGNORECASE)
+SERVERS = re.compile(r"\b([1-9]\d{0,5})\s*(?:nodes|servers|x\s*(?:8\s*)?[ABH]\d{3})", re.IGNORECASE)
 OPERATIONS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 
 
@@ -54,6 +54,8 @@ def bandwidth(row: PublishedRow, case: str = "") -> float:
         return _network(wires)
     if "dispatch" in text or "combine" in text:
         return _network(wires) if wires.across else _nvlink(wires, row)
+    if wires.members < 2:
+        raise NotGiven("gpus = 1: a collective is among 2 GPUs or more")
     if "busbw" not in text and "algbw" not in text:
         raise NotGiven(f"metric {row.metric!r} is not a bus bandwidth")
     operation = next((name for name in OPERATIONS if name in text), "all-gather")

@@ -12,6 +12,7 @@ KINDS = ("iteration", "memory", "collective")
 BYTES_MAX = 2_000_000  # of a file: a few thousand rows
 ROWS_MAX = 2_000
 CELL_MAX = 1_000  # characters
+LEAST, LARGEST = 1e-12, 1e18  # of what is published: a picosecond in seconds, an exa of anything
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,8 @@ def _number(text: str) -> float | None:
 
 
 def values_of(row: PublishedRow) -> list[float]:
-    """The numbers of `value`: one, or several between slashes (of cases that the metric names), or a range of two; none for words."""
+    """The numbers of `value`: one, or several between slashes (of cases that the metric names), or a range of two; none for words and for
+    numbers that measure nothing in the units of this table."""
     separator = "/" if "/" in row.value else "-" if _number(row.value) is None else None
     numbers = [_number(part.strip()) for part in (row.value.split(separator) if separator else [row.value])]
-    return numbers if all(number is not None and number > 0 for number in numbers) else []
+    return numbers if all(number is not None and LEAST <= number <= LARGEST for number in numbers) else []

@@ -7,10 +7,13 @@ a buffer; overlap_comm = false, so that gradients are reduced beside nothing. Th
 where rings over eight NICs would reach eight times as much, is read off the rows of arXiv 2104.04473 table 2: no source says why.
 """
 
+from functools import lru_cache
+
 from sim.published_jobs import Job
 from sim.published_rates import RING_BLOCKS, RING_NETWORK_STEP_S, RING_NVLINK_STEP_S, Rates
 from sim.workload.transformer import BF16_BYTES, Shape, attention_weights, total_parameters
 
+SHAPES_KEPT = 256  # while efficiencies of their jobs are fitted
 COPIED_BYTES = 6  # of memory traffic for each gathered parameter: zeros written, read from the buffer, written in place
 
 
@@ -34,9 +37,14 @@ def zero_3_s(job: Job, rates: Rates, forward: float, backward: float) -> float:
     return job.micro_batches * (spent + _wire_s(job, rates, 1.0) - forward - backward)
 
 
+@lru_cache(maxsize=SHAPES_KEPT)
+def _parameters(shape: Shape) -> int:
+    return total_parameters(shape)
+
+
 def _matrices(shape: Shape) -> list[float]:
     """Shares of a layer's parameters of its matrices, in order: queries, keys and values; output; up; down."""
-    attention, whole = attention_weights(shape), total_parameters(shape) / shape.layers
+    attention, whole = attention_weights(shape), _parameters(shape) / shape.layers
     output = shape.head_width * shape.heads * shape.hidden
     up = (whole - attention) * (2 / 3 if shape.gated else 1 / 2)
     return [part / whole for part in (attention - output, output, up, whole - attention - up)]
@@ -52,7 +60,7 @@ def _pass_s(job: Job, rates: Rates, arithmetic: float, shares: list[float]) -> f
 
 def _gather_s(job: Job, rates: Rates, share: float) -> float:
     """One matrix of every layer gathered and copied."""
-    copied = COPIED_BYTES * share * total_parameters(job.shape) / rates.memory_bytes_per_s
+    copied = COPIED_BYTES * share * _parameters(job.shape) / rates.memory_bytes_per_s
     return _wire_s(job, rates, share) + copied
 
 
@@ -60,5 +68,5 @@ def _wire_s(job: Job, rates: Rates, share: float) -> float:
     """A share of every layer's parameters once round the ring of all replicas: its bytes, and the latency of each step for each layer."""
     servers = -(-job.dp // job.gpus_per_node)
     latency = servers * RING_NETWORK_STEP_S * (servers > 1) + (job.dp - servers) * RING_NVLINK_STEP_S
-    moved = (job.dp - 1) / job.dp * BF16_BYTES * share * total_parameters(job.shape)
+    moved = (job.dp - 1) / job.dp * BF16_BYTES * share * _parameters(job.shape)
     return moved / rates.nic_bytes_per_s + job.shape.layers * latency

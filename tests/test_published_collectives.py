@@ -55,6 +55,9 @@ def test_dispatch_is_bound_by_nvlink_or_the_nic():
         ("H800", "low-latency dispatch", 8, "us", "is in us, not in GB/s"),
         ("H100", "latency", 8, "GB/s", "metric 'latency' is not a bus bandwidth"),
         ("V100", "EP dispatch", 1, "GB/s", "GPU 'V100' is not in the catalogue"),
+        ("H100", "all-reduce busbw", 1, "GB/s", "a collective is among 2 GPUs or more"),
+        ("0 x 400G", "all-reduce busbw", 2, "GB/s", "the rate of the NICs is not given"),
+        ("0 nodes of 8 x 0G", "all-reduce busbw", 16, "GB/s", "the rate of the NICs is not given"),
         ("DGX H100", "all-reduce busbw", 12, "GB/s", "12 GPUs are not whole servers of 8"),
     ],
 )

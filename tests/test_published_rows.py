@@ -62,7 +62,10 @@ def test_what_is_no_such_table_is_refused():
 
 @pytest.mark.parametrize(
     ("value", "numbers"),
-    [("137", [137]), ("49.2/54.3", [49.2, 54.3]), ("48-49", [48, 49]), ("1e-3", [1e-3]), ("about 1 NIC", []), ("77,98/114", []), ("", []), ("-3", [])],
-)
+    [
+        ("137", [137]), ("49.2/54.3", [49.2, 54.3]), ("48-49", [48, 49]), ("1e-3", [1e-3]), ("about 1 NIC", []), ("77,98/114", []), ("", []),
+        ("-3", []), ("1e-300", []), ("1/1e300", []),
+    ],
+)  # fmt: skip
 def test_numbers_of_a_value(value, numbers):
     assert values_of(row(value=value)) == numbers

@@ -119,12 +119,14 @@ def chunk_layers(shape: Shape, pp: int, stage: int, chunk: int, chunks: int = 1)
     Where they do not divide, the outermost virtual stages, which embedding and head burden, have one less, the last first
     (arXiv 2407.21783 section 3.3.2).
     """
-    parts = pp * chunks
+    parts, part = pp * chunks, chunk * pp + stage
     each, more = divmod(shape.layers, parts)
-    from_the_ends = [part for pair in zip(range(parts - 1, -1, -1), range(parts), strict=True) for part in pair][: parts - more]
-    sizes = [each + (part not in from_the_ends) for part in range(parts)]
-    first = sum(sizes[: chunk * pp + stage])
-    return range(first, first + sizes[chunk * pp + stage])
+    short_at_the_front = (parts - more) // 2
+
+    def first(part: int) -> int:
+        return part * each + min(max(part - short_at_the_front, 0), more)
+
+    return range(first(part), first(part + 1))
 
 
 def stage_layers(shape: Shape, pp: int, stage: int, chunks: int = 1) -> list[int]:

@@ -1,10 +1,13 @@
 """Shapes of a transformer: parameters, FLOPs and bytes, by hand and against published equations."""
 
+from dataclasses import replace
+
 import pytest
 
 from sim.catalogue.models import MODELS
 from sim.workload.transformer import (
     Shape,
+    chunk_layers,
     embedding_parameters,
     head_activation_bytes,
     head_forward_flops,
@@ -88,3 +91,17 @@ def test_activation_bytes_by_hand():
     assert layer_activation_bytes(SMALL, 2, tp=4) == 256 * (10 + 24 / 4 + 20 / 4)
     assert head_activation_bytes(SMALL, 2, tp=2) == 4 * 256 + 4 * 32 * 1024 / 2
     assert hidden_state_bytes(SMALL, 2) == 2 * 256
+
+
+@pytest.mark.parametrize(
+    ("layers", "pp", "chunks", "sizes"),
+    [
+        (12, 2, 3, [2] * 6), (126, 16, 1, [7] + [8] * 14 + [7]), (7, 4, 1, [2, 2, 2, 1]), (3, 4, 1, [1, 1, 1, 0]),
+        (10, 2, 4, [1, 1, 1, 2, 2, 1, 1, 1]), (1, 2, 2, [0, 1, 0, 0]),
+    ],
+)  # fmt: skip
+def test_uneven_layers_are_missing_at_the_ends_the_last_first(layers, pp, chunks, sizes):
+    shape = replace(MODELS["gpt-7b"], layers=layers)
+    found = [chunk_layers(shape, pp, part % pp, part // pp, chunks) for part in range(pp * chunks)]
+    assert [len(part) for part in found] == sizes
+    assert [layer for part in found for layer in part] == list(range(layers))
