@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from views.figures.completion import POINTS, ROW_PX, completion, decimated_distribution
+from views.figures.completion import POINTS, completion, decimated_distribution
+from views.figures.style import LEGEND_ROW_PX
 
 
 def test_distribution_ends_at_all_flows_and_keeps_the_extremes():
@@ -24,8 +25,9 @@ def test_one_curve_per_kind_with_its_count_and_units(gpt):
 
 def test_the_legend_has_a_row_for_each_kind_above_the_plot(gpt):
     few, many = completion(gpt.flows[gpt.flows["kind"] == "DP"]), completion(gpt.flows)
-    assert many.layout.height - few.layout.height == ROW_PX * (len(many.data) - len(few.data)) > 0
-    assert many.layout.legend.y > 1 and many.layout.legend.yanchor == "bottom"
+    assert many.layout.height - few.layout.height == LEGEND_ROW_PX * (len(many.data) - 1) > 0
+    legend = many.layout.legend
+    assert (legend.yref, legend.y, legend.yanchor) == ("container", 1, "top"), "rows that come or go with the width push the plot"
 
 
 def test_wide_spreads_get_a_logarithmic_axis():

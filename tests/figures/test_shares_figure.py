@@ -58,3 +58,10 @@ def test_a_bubble_is_one_only_where_there_is_a_pipeline(strategy, wanted):
     assert list(parts) == [wanted if name == "bubble" else name for name in result.path_shares_s]
     assert parts[wanted] == result.path_shares_s["bubble"]
     assert path_shares({wanted: 1.0}).data[0].marker.color == palette.KINDS["bubble"]
+
+
+def test_every_part_of_the_path_is_named_with_room_for_all_names_on_a_phone(gpt):
+    figure = path_shares(gpt.path_shares_s)
+    assert figure.layout.showlegend and all(trace.name for trace in figure.data)
+    parts = dict.fromkeys(("compute", "TP", "bubble", "optimizer"), 1.0)
+    assert path_shares(parts).layout.height - path_shares({"compute": 1.0}).layout.height == 20  # three short names fit beside each other

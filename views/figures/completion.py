@@ -9,8 +9,7 @@ from views.parts import palette
 from views.parts.words import plural
 
 POINTS = 400  # per curve; the extremes are always kept
-HEIGHT, ROW_PX = 290, 20  # of the chart without its legend, and of a row of that: on a phone each name has one to itself
-ABOVE = 1.04  # of the plot's height, where the legend's last row ends
+HEIGHT = 310
 LOG_FROM = 20.0  # ratio of largest to smallest value from which the axis is logarithmic
 
 
@@ -35,8 +34,7 @@ def completion(flows: pd.DataFrame, column: str = "fct_s") -> go.Figure:
             )
         )
     title = f"flow completion time ({unit})" if column == "fct_s" else "slowdown (times as long as alone)"
-    style.apply(figure, HEIGHT + ROW_PX * len(figure.data), x_title=title, y_title="share of flows (%)")
-    figure.update_layout(legend=dict(y=ABOVE))
+    style.apply(figure, HEIGHT + style.legend_px(trace.name for trace in figure.data), x_title=title, y_title="share of flows (%)")
     figure.update_yaxes(range=[0, 102])
     smallest = values[values > 0].min() if (values > 0).any() else 1.0
     if values.max() / smallest > LOG_FROM:

@@ -70,7 +70,8 @@ def memory_per_gpu(rows, capacity_bytes: float) -> go.Figure:
                 width=0.65,
             )
         )
-    style.apply(figure, 110 + 26 * min(max(len(stages), 2), 16), x_title=f"memory per GPU ({unit})")
+    room = style.legend_px(trace.name for trace in figure.data)
+    style.apply(figure, 110 + 26 * min(max(len(stages), 2), 16) + room, x_title=f"memory per GPU ({unit})")
     figure.add_vline(x=capacity_bytes / scale, line=dict(color=palette.CAPACITY, width=2, dash="dash"))
     figure.add_annotation(
         x=capacity_bytes / scale,
@@ -121,7 +122,7 @@ def path_shares(parts_s: dict[str, float]) -> go.Figure:
                 hovertemplate=f"{name}: {show_time(seconds)} ({share:.1f} %)<extra></extra>",
             )
         )
-    style.apply(figure, 150, x_title="share of the critical path (%)")
+    style.apply(figure, 140 + style.legend_px(parts_s), x_title="share of the critical path (%)")
     figure.update_layout(barmode="stack", uniformtext=dict(minsize=9, mode="hide"), margin_r=20, legend_traceorder="normal")  # 100 has room
     figure.update_xaxes(range=[0, 100], title_standoff=10)
     figure.update_yaxes(showticklabels=False)

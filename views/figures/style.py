@@ -11,6 +11,7 @@ _RATE_UNITS = ((1e12, "Tb/s"), (1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0
 _BYTE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 MOMENTS_NAMED = 12  # more moments carry no text
 LETTER_PX, AROUND_PX = 5, 90  # along a moment's word; of a chart's height above and below its plot
+PHONE_PX, SYMBOL_PX, NAME_PX, LEGEND_ROW_PX = 330, 40, 6.5, 20  # width of a plot there; of a legend's mark and of a letter beside it; height of its row
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
 
@@ -38,6 +39,13 @@ def log_ticks(smallest: float, largest: float) -> list[float]:
     return [step * 10.0**power for power in powers for step in steps]
 
 
+def legend_px(names) -> int:
+    """Height of a legend's rows on a phone beyond the first, px: a low chart needs so much more, or they lie over it."""
+    names = list(names)
+    columns = max(1, int(PHONE_PX // (SYMBOL_PX + NAME_PX * max(map(len, names), default=0))))
+    return LEGEND_ROW_PX * (-(-len(names) // columns) - 1) if names else 0
+
+
 def apply(figure: go.Figure, height: int, x_title: str = "", y_title: str = "", legend: bool = True) -> go.Figure:
     """Give a figure the house look."""
     figure.update_layout(
@@ -49,7 +57,8 @@ def apply(figure: go.Figure, height: int, x_title: str = "", y_title: str = "", 
         hoverlabel=dict(bgcolor="white", font=dict(color=palette.TEXT)),
         colorway=list(palette.KINDS.values()),
         showlegend=legend,
-        legend=dict(orientation="h", x=0, y=1.0, yanchor="bottom", xanchor="left", title_text=""),
+        # of the picture, not of the plot: when a window changes its width, rows that come or go would else lie over the plot
+        legend=dict(orientation="h", x=0, y=1.0, yref="container", yanchor="top", xanchor="left", title_text=""),
         modebar=dict(bgcolor="rgba(255,255,255,0.75)", color=palette.MUTED, activecolor=palette.TEXT),  # else half black over this transparent paper
         bargap=0.35,
         title_text="",
