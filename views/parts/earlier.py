@@ -22,7 +22,8 @@ def show() -> None:
     st.subheader("Runs of this session", anchor=False)
     st.plotly_chart(earlier_runs([_bar(run, runs[0]) for run in runs]), config=CONFIG, key="earlier runs", alt="Times of the runs of this session")
     unfinished = " Hatched: a run that was stopped." * any(not run.finished for run in runs)
-    st.caption(f"Iteration or completion times, newest run on top, and how far the others are from it.{unfinished}")
+    unlike = " Unlike: on another cluster, or of another workload." * any(run.unlike(runs[0]) for run in runs)
+    st.caption(f"Iteration or completion times, newest run on top, and how far the others are from it.{unlike}{unfinished}")
     if others := [run for run in runs if run.unlike(runs[0])]:
         st.warning(warning(runs[0], others), icon=":material/compare_arrows:")
     columns, config = table(runs)
@@ -46,8 +47,8 @@ def warning(newest, others) -> str:
 
 def _bar(run, newest) -> tuple[str, float, str, bool]:
     ratio = None if run is newest else run.over(newest)
-    other = f"(other {' and '.join(run.unlike(newest))})" if run.unlike(newest) else ""
-    return f"run {run.number}", run.time_s, other if ratio is None else f"({signed(ratio)})", run.finished
+    beside = "(unlike)" if run.unlike(newest) else "" if ratio is None else f"({signed(ratio)})"
+    return f"run {run.number}", run.time_s, beside, run.finished
 
 
 def table(runs) -> tuple[dict, dict]:
