@@ -13,6 +13,7 @@ from views.parts.words import plural, show_bytes, show_count, show_rate, show_sh
 TICK_S = 0.4
 TICKS = 60  # steps in which Play goes through the whole run
 MOST_PORTS = 1500
+STAYS = {"since_s": "here_since_s", "until_s": "here_until_s"}  # when a flow's data took a port
 MOST_FLOWS = 1000
 NOTABLE_QUEUE_BYTES = 10_000  # a few packets wait anywhere
 PAUSED_TOLD = " A square around a dot: PFC paused that port, it waits with what it has."
@@ -162,8 +163,9 @@ def detail(result, port_id: int, at_s: float) -> None:
     with st.expander(f"{plural(len(flows), 'flow')} through this port", icon=":material/list:"):
         names = of_numbers(result.scenario)
         shown = flows.head(MOST_FLOWS).assign(job=flows["job"].map(names))
-        if len(result.raw.reroutes.flow):
-            shown = shown.merge(result.stays_at(port_id).rename(columns={"since_s": "here_since_s", "until_s": "here_until_s"}), on="flow_id")
+        if len(flows) and len(result.raw.reroutes.flow):
+            shown = shown.merge(result.stays_at(port_id).rename(columns=STAYS), on="flow_id")
+            shown = shown[["flow_id", *STAYS.values(), *(name for name in shown if name not in ("flow_id", *STAYS.values()))]]
             st.caption("Links failed or came back: *here since* and *here until* say when a flow's data took this port.")
         st.dataframe(shown, hide_index=True, width="stretch", placeholder="–")
         if len(flows) > MOST_FLOWS:

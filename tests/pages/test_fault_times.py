@@ -3,8 +3,9 @@
 import pytest
 
 from sim.preset import load_preset
+from sim.simulation import Simulation
 from tests import fabricate
-from tests.pages.app_under_test import go, run_now, widget
+from tests.pages.app_under_test import go, press, run_now, widget
 from views.parts.fault_times import moments, words
 
 
@@ -45,3 +46,21 @@ def test_each_page_says_what_failed_and_when(app, page):
 
 def test_without_faults_nothing_is_said(app):
     assert not [caption for caption in go(run_now(app), "network").caption if "By the scenario" in caption.value]
+
+
+def test_pages_show_every_way_of_a_flow_and_since_when(app, scripted):
+    widget(app.selectbox, "Preset").select("link-failure").run()
+    press(app, "Run")
+    scripted.latest.end()
+    scripted.latest.result = result = Simulation(scripted.latest.scenario).run()
+    flow = int(result.raw.reroutes.flow[0])
+    go(app, "timeline")
+    widget(app.selectbox, "Flow").set_value(flow).run()
+    (hops,) = [frame.value for frame in app.dataframe if "port" in frame.value]
+    assert list(dict.fromkeys(hops["since"])) == ["0 s", "200 µs", "600 µs"] and len(hops) == sum(len(ports) for _, ports in result.flow_paths(flow))
+    assert any("from 200 µs, 600 µs on it took another way" in caption.value for caption in app.caption)
+    go(app, "network")
+    widget(app.selectbox, "Port").set_value(result.flow_paths(flow)[1][1][1]).run()
+    shown = next(frame.value for frame in app.dataframe if "here_since_s" in frame.value)
+    row = shown[shown["flow_id"] == flow].iloc[0]
+    assert (row["here_since_s"], row["here_until_s"]) == (2e-4, 6e-4)
