@@ -56,7 +56,7 @@ def look_again(s, p, i, moved, now, cause):
         P.ready_at = min(P.ready_at, now)
 
 
-@kernel
+@called
 def take_forwarded(s, p, now):
     """The next packet of others; the turn goes to NIC `p`'s own queue pairs, if there are any."""
     P = s.port[p]
@@ -157,7 +157,7 @@ def time_out(s, p, now):
     P.timeout_at = soonest
 
 
-@kernel
+@called
 def forward(s, p, k, now):
     """Packet `k` is on its way to somebody else, through NIC `p`; lost where its link has failed."""
     P = s.port[p]
@@ -185,7 +185,7 @@ def receive(s, p, k, now):
         free_packet(s, k)
 
 
-@kernel
+@called
 def stamp(s, p, k, now):
     """What a NIC that forwards tells of its own packets by its counter, to those that it forwards by telemetry too."""
     if s.packet[k].hop > 0:
