@@ -73,6 +73,9 @@ class Parallelism(Part):
     gradient_algorithm: Literal["ring", "halving-doubling", "double-binary-tree", "hierarchical"] = Field(
         "ring", description="how data-parallel ranks exchange gradients"
     )
+    channels: int | None = _count(
+        None, "rings, or double trees, among which a collective is split, each over a NIC of its own (default and most: its GPUs in a server)", 64
+    )
     context_form: Literal["gather", "ring"] = Field(
         "gather", description="keys and values gathered before attention, or passed around during it"
     )

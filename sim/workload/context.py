@@ -10,8 +10,9 @@ import numpy as np
 from sim.workload.blocks import FlowKind
 from sim.workload.collect import Work
 from sim.workload.collective import ring
+from sim.workload.collective.registry import template
 from sim.workload.collective.template import instantiate
-from sim.workload.seat import Seat, stage_name
+from sim.workload.seat import Seat, by_server, channels_of, members_per_node, stage_name
 from sim.workload.strategy import Strategy
 from sim.workload.transformer import BF16_BYTES, Shape
 
@@ -23,14 +24,20 @@ def key_value_elements(shape: Shape, strategy: Strategy) -> int:
     return shape.sequence * strategy.micro_batch * width
 
 
-def exchange_keys(work: Work, shape: Shape, strategy: Strategy, seat: Seat) -> None:
+def exchange_keys(work: Work, shape: Shape, strategy: Strategy, seat: Seat, gpus_per_node: int) -> None:
     """All messages of a stage among its context-parallel ranks."""
-    groups = strategy.context_groups(seat.stage)
+    if strategy.cp == 1:
+        return
+    groups = by_server(strategy.context_groups(seat.stage), seat.host, gpus_per_node)
+    inside = members_per_node(groups, seat.host, gpus_per_node)
+    gathered, scattered = (
+        template(name, "ring", strategy.cp, local=inside, channels=channels_of(strategy, "ring", strategy.cp, inside))
+        for name in ("all-gather", "reduce-scatter")
+    )
     hosts, where, elements = seat.hosts(groups), stage_name(strategy, seat.stage), key_value_elements(shape, strategy)
     for role, plan in (
-        ("gather", ring.all_gather(strategy.cp)), ("scatter", ring.reduce_scatter(strategy.cp)),
-        ("pass", ring.all_gather(strategy.cp)), ("pass backward", ring.all_gather(strategy.cp)),
-    ):  # fmt: skip
+        ("gather", gathered), ("scatter", scattered), ("pass", ring.all_gather(strategy.cp)), ("pass backward", ring.all_gather(strategy.cp)),
+    ):
         crossing = seat.line.crossings(FlowKind.CP, (role,))
         if crossing is None:
             continue

@@ -14,7 +14,7 @@ from sim.workload.blocks import FlowKind
 from sim.workload.collect import Work
 from sim.workload.collective.registry import template
 from sim.workload.collective.template import instantiate
-from sim.workload.seat import Seat, members_per_node, stage_name
+from sim.workload.seat import Seat, by_server, channels_of, members_per_node, stage_name
 from sim.workload.stage import Stream
 from sim.workload.strategy import Strategy
 from sim.workload.transformer import (
@@ -88,7 +88,8 @@ def exchange(
         (strategy.expert_data_groups(seat.stage), expert_parts(shape, strategy, seat.stage), True),
     ):
         if groups.shape[1] > 1 and found:
-            _exchange(work, strategy, seat, groups, buckets(found, strategy.bucket_size), experts, summed, optimizer, gathered, gpus_per_node)
+            cut, groups = buckets(found, strategy.bucket_size), by_server(groups, seat.host, gpus_per_node)
+            _exchange(work, strategy, seat, groups, cut, experts, summed, optimizer, gathered, gpus_per_node)
 
 
 def _exchange(work, strategy, seat, groups, cut, experts, summed, optimizer, gathered, gpus_per_node) -> None:
@@ -96,7 +97,8 @@ def _exchange(work, strategy, seat, groups, cut, experts, summed, optimizer, gat
     where = f"{'experts of ' * experts}{stage_name(strategy, seat.stage)}"
     collective = "reduce-scatter" if strategy.distributed_optimizer else "all-reduce"
     inside = members_per_node(groups, seat.host, gpus_per_node)
-    plan = template(collective, strategy.gradient_algorithm, n, local=inside)
+    channels = channels_of(strategy, strategy.gradient_algorithm, n, inside)
+    plan = template(collective, strategy.gradient_algorithm, n, local=inside, channels=channels)
     every = range(strategy.micro_batches) if strategy.optimizer == "zero-2" else (None,)
     ready = np.concatenate([ready_positions(seat.line, cut, experts, strategy.overlap, at) for at in every])
     order = np.argsort(ready, kind="stable")
@@ -110,8 +112,8 @@ def _exchange(work, strategy, seat, groups, cut, experts, summed, optimizer, gat
     placed.sent_before(work, optimizer[local])
     if strategy.distributed_optimizer:
         placed = instantiate(
-            work, template("all-gather", strategy.gradient_algorithm, n, local=inside), hosts, cut.parameters, BF16_BYTES, FlowKind.DP,
-            ready=optimizer[local][None], names=lambda k, g: f"all-gather, {where}, bucket {k}, group {g}",
+            work, template("all-gather", strategy.gradient_algorithm, n, local=inside, channels=channels), hosts, cut.parameters, BF16_BYTES,
+            FlowKind.DP, ready=optimizer[local][None], names=lambda k, g: f"all-gather, {where}, bucket {k}, group {g}",
         )  # fmt: skip
         placed.follow(work)
         if gathered is not None:

@@ -71,8 +71,8 @@ def add_iteration(
     meets = ties_stages(shape, strategy)
     summed = [node - meets for node in optimizer]
     for seat, waits, makes in zip(seats, summed, optimizer, strict=True):
-        tensor.all_reduce_outputs(work, shape, strategy, seat)
-        context.exchange_keys(work, shape, strategy, seat)
+        tensor.all_reduce_outputs(work, shape, strategy, seat, machine.gpus_per_node)
+        context.exchange_keys(work, shape, strategy, seat, machine.gpus_per_node)
         experts.exchange_tokens(work, shape, strategy, seat, machine.gpus_per_node, seed)
         if strategy.optimizer == "zero-3":
             sharded.exchange(work, shape, strategy, seat, waits, machine.gpus_per_node)

@@ -15,6 +15,7 @@ from sim.workload.iteration import Machine, add_iteration
 from sim.workload.limits import check_counts, check_size, check_time
 from sim.workload.placement import place
 from sim.workload.program import add_program
+from sim.workload.seat import gradient_channels
 from sim.workload.strategy import Strategy, check_strategy
 from sim.workload.timing import durations
 from sim.workload.transformer import Shape
@@ -39,7 +40,7 @@ def strategy_of(parallelism: Parallelism) -> Strategy:
     return Strategy(
         tp=p.tp, pp=p.pp, dp=p.dp, cp=p.cp, ep=p.ep, chunks=p.virtual_stages, schedule=p.schedule, sequence_parallel=p.sequence_parallel,
         recompute=p.recompute, micro_batch=p.micro_batch, micro_batches=p.micro_batches, optimizer=p.optimizer, overlap=p.overlap_gradients,
-        bucket_parameters=p.bucket_parameters, gradient_algorithm=p.gradient_algorithm, context_form=p.context_form,
+        bucket_parameters=p.bucket_parameters, gradient_algorithm=p.gradient_algorithm, channels=p.channels, context_form=p.context_form,
         expert_algorithm=p.expert_algorithm, expert_skew=p.expert_skew, capacity_factor=p.capacity_factor, placement=p.placement,
         precision=p.precision, efficiency=p.efficiency,
     )  # fmt: skip
@@ -74,7 +75,7 @@ def add_jobs(work: Work, scenario: Scenario) -> None:
 def _add_job(work, shape, strategy, machine, host, seed, number, parallelism, start_ps, uneven, speed) -> None:
     times, jitter = parallelism.iterations, parallelism.compute_jitter
     check_strategy(strategy, machine.nvlink_bps, machine.gpus_per_node)
-    check_size(shape, strategy, times)
+    check_size(shape, strategy, times, gradient_channels(strategy, host, machine.gpus_per_node, experts=shape.experts > 0))
     slowdown = (1 + SIGMAS_OF_JITTER * jitter) / speed[host].min()
     check_time(shape, strategy, durations(shape, strategy, machine.gpu, machine.nvlink_bps, machine.gpus_per_node), times, slowdown)
     counting = isinstance(work, Tally)

@@ -15,8 +15,11 @@ MAX_PARAMETERS = 2**50  # on one GPU: four bytes each are still a whole number o
 LONGEST_PS = int(MAX_START_US * PS_PER_US)
 
 
-def check_size(shape: Shape, strategy: Strategy, iterations: int = 1) -> None:
-    """ScenarioError for a job with too many or too large messages, as far as that is known without counting them one by one."""
+def check_size(shape: Shape, strategy: Strategy, iterations: int = 1, channels: int = 1) -> None:
+    """ScenarioError for a job with too many or too large messages, as far as that is known without counting them one by one.
+
+    `channels` are those of its gradients.
+    """
     what = {
         "the output of a layer": hidden_state_bytes(shape, strategy.micro_batch),
         "keys and values of a layer": 2 * BF16_BYTES * key_value_elements(shape, strategy) if strategy.cp > 1 else 0,
@@ -35,7 +38,7 @@ def check_size(shape: Shape, strategy: Strategy, iterations: int = 1) -> None:
     )
     if largest > MAX_PARAMETERS:
         raise ScenarioError(f"[model] and [parallelism] put {show_count(largest)} parameters on one GPU; at most {show_count(MAX_PARAMETERS)}: use more GPUs")
-    check_counts(least_messages(shape, strategy, largest) * iterations, least_tasks(shape, strategy) * iterations)
+    check_counts(least_messages(shape, strategy, largest, channels) * iterations, least_tasks(shape, strategy) * iterations)
 
 
 def check_counts(messages: int, tasks: int) -> None:
@@ -44,26 +47,26 @@ def check_counts(messages: int, tasks: int) -> None:
         if count > most:
             raise ScenarioError(
                 f"[parallelism] makes {show_count(count)} {what} or more; a graph holds at most {show_count(most)}: use fewer parallelism.iterations or "
-                "parallelism.micro_batches, or a larger parallelism.bucket_parameters"
+                "parallelism.micro_batches, a larger parallelism.bucket_parameters, or fewer parallelism.channels"
             )
 
 
-def least_messages(shape: Shape, strategy: Strategy, parameters: int) -> int:
+def least_messages(shape: Shape, strategy: Strategy, parameters: int, channels: int = 1) -> int:
     """Messages that an iteration needs at least, with `parameters` on a GPU of some stage: those of its layers, its gradients, its stages."""
     m, ranks, replicas = strategy.micro_batches, strategy.ranks_per_stage, strategy.replicas
     context = (2 if strategy.context_form == "ring" else 3) * shape.layers * (strategy.cp - 1)
     tokens = 4 * _routed(shape) * (1 if strategy.expert_algorithm == "hierarchical" else strategy.ep - 1) if strategy.ep > 1 else 0
     if strategy.optimizer == "zero-3":
-        gradients = 3 * m * shape.layers * _least_of_ring(strategy, replicas)
+        gradients = 3 * m * shape.layers * _least_of_ring(strategy, replicas, channels)
     else:
         turns = 1 + (m if strategy.optimizer == "zero-2" else 1)
-        gradients = turns * (parameters // strategy.bucket_size) * _least_of_ring(strategy, strategy.expert_replicas if shape.experts else replicas)
+        gradients = turns * (parameters // strategy.bucket_size) * _least_of_ring(strategy, strategy.expert_replicas if shape.experts else replicas, channels)
     return ranks * (m * (context + tokens) + gradients + 2 * m * (strategy.pp * strategy.chunks - 1))
 
 
-def _least_of_ring(strategy: Strategy, members: int) -> int:
+def _least_of_ring(strategy: Strategy, members: int, channels: int) -> int:
     """Messages that a member sends at least to gather or to scatter."""
-    return members - 1 if strategy.gradient_algorithm == "ring" else min(1, members - 1)
+    return channels * (members - 1) if strategy.gradient_algorithm == "ring" else min(1, members - 1)
 
 
 def _routed(shape: Shape) -> int:

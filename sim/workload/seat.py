@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim.scenario_collective import WITH_CHANNELS
 from sim.workload.stage import Stream
 from sim.workload.strategy import Strategy
 
@@ -25,6 +26,24 @@ class Seat:
         """int64[K, groups, n]: node ids of the tasks at position[K] of the ranks groups[groups, n]."""
         local = groups - self.stage * len(self.task)
         return self.task[local][None] + np.reshape(position, (-1, 1, 1))
+
+
+def by_server(groups: np.ndarray, host: np.ndarray, gpus_per_node: int) -> np.ndarray:
+    """The members of every group server by server, as rings and trees go through them (NCCL orders its rings so, whatever the ranks)."""
+    return np.take_along_axis(groups, np.argsort(host[groups] // gpus_per_node, axis=1, kind="stable"), axis=1)
+
+
+def channels_of(strategy: Strategy, algorithm: str, members: int, inside: int) -> int:
+    """Rings or double trees among which a collective is split: as many as members of a server, `inside`, have NICs, or as wished."""
+    if algorithm not in WITH_CHANNELS or inside == members:
+        return 1
+    return inside if strategy.channels is None else strategy.channels if inside == 1 else min(strategy.channels, inside)
+
+
+def gradient_channels(strategy: Strategy, host: np.ndarray, gpus_per_node: int, experts: bool) -> int:
+    """Rings or double trees of the gradients of the first stage, of routed experts or of everything else."""
+    groups = by_server(strategy.expert_data_groups(0) if experts else strategy.data_groups(0), host, gpus_per_node)
+    return channels_of(strategy, strategy.gradient_algorithm, groups.shape[1], members_per_node(groups, host, gpus_per_node))
 
 
 def members_per_node(groups: np.ndarray, host: np.ndarray, gpus_per_node: int) -> int:

@@ -10,10 +10,10 @@ import numpy as np
 from sim.workload.blocks import FlowKind
 from sim.workload.collect import Work
 from sim.workload.collective.registry import template
-from sim.workload.collective.template import instantiate
+from sim.workload.collective.template import Template, instantiate
 from sim.workload.gradients import EMBEDDING, expert_parts, parts
 from sim.workload.schedule.order import Op
-from sim.workload.seat import Seat, members_per_node, stage_name
+from sim.workload.seat import Seat, by_server, channels_of, members_per_node, stage_name
 from sim.workload.strategy import Strategy
 from sim.workload.transformer import BF16_BYTES, Shape
 
@@ -25,31 +25,36 @@ def exchange(work: Work, shape: Shape, strategy: Strategy, seat: Seat, summed: n
         (strategy.expert_data_groups(seat.stage), expert_parts(shape, strategy, seat.stage), True),
     ):
         if groups.shape[1] > 1 and found:
-            inside = members_per_node(groups, seat.host, gpus_per_node)
-            _gather(work, shape, strategy, seat, groups, dict(found), experts, inside)
-            _scatter(work, shape, strategy, seat, groups, dict(found), experts, inside, summed)
+            groups = by_server(groups, seat.host, gpus_per_node)
+            _gather(work, shape, strategy, seat, groups, dict(found), experts, gpus_per_node)
+            _scatter(work, shape, strategy, seat, groups, dict(found), experts, gpus_per_node, summed)
 
 
-def _gather(work, shape, strategy, seat, groups, found, experts, inside) -> None:
+def _gather(work, shape, strategy, seat, groups, found, experts, gpus_per_node) -> None:
     part, size, after, before = _gathers(seat, found, shape)
     where = f"{'experts of ' * experts}{stage_name(strategy, seat.stage)}"
     placed = instantiate(
-        work, template("all-gather", strategy.gradient_algorithm, groups.shape[1], local=inside), seat.hosts(groups), size, BF16_BYTES,
-        FlowKind.DP, ready=seat.at(groups, after), names=lambda k, g: f"gather, {where}, {_called(part[k], shape)}, group {g}",
+        work, _plan("all-gather", strategy, seat, groups, gpus_per_node), seat.hosts(groups), size, BF16_BYTES, FlowKind.DP,
+        ready=seat.at(groups, after), names=lambda k, g: f"gather, {where}, {_called(part[k], shape)}, group {g}",
     )  # fmt: skip
     placed.follow(work)
     placed.finish(work, seat.at(groups, before))
 
 
-def _scatter(work, shape, strategy, seat, groups, found, experts, inside, summed) -> None:
+def _scatter(work, shape, strategy, seat, groups, found, experts, gpus_per_node, summed) -> None:
     part, size, after = _scatters(seat, found, experts)
     where, local = f"{'experts of ' * experts}{stage_name(strategy, seat.stage)}", groups - seat.stage * strategy.ranks_per_stage
     placed = instantiate(
-        work, template("reduce-scatter", strategy.gradient_algorithm, groups.shape[1], local=inside), seat.hosts(groups), size, BF16_BYTES,
-        FlowKind.DP, ready=seat.at(groups, after), names=lambda k, g: f"scatter, {where}, {_called(part[k], shape)}, group {g}",
+        work, _plan("reduce-scatter", strategy, seat, groups, gpus_per_node), seat.hosts(groups), size, BF16_BYTES, FlowKind.DP,
+        ready=seat.at(groups, after), names=lambda k, g: f"scatter, {where}, {_called(part[k], shape)}, group {g}",
     )  # fmt: skip
     placed.follow(work)
     placed.finish(work, summed[local][None])
+
+
+def _plan(collective: str, strategy: Strategy, seat: Seat, groups: np.ndarray, gpus_per_node: int) -> Template:
+    algorithm, n, inside = strategy.gradient_algorithm, groups.shape[1], members_per_node(groups, seat.host, gpus_per_node)
+    return template(collective, algorithm, n, local=inside, channels=channels_of(strategy, algorithm, n, inside))
 
 
 def _called(part: int, shape: Shape) -> str:

@@ -30,6 +30,7 @@ class Strategy:
     overlap: bool = True
     bucket_parameters: int = 40_000_000
     gradient_algorithm: str = "ring"
+    channels: int | None = None  # rings or double trees of a collective; None: one for every member of a server
     context_form: str = "gather"
     expert_algorithm: str = "direct"
     expert_skew: float = 0.0

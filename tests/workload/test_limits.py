@@ -8,6 +8,7 @@ from sim.scenario import Scenario
 from sim.workload.build import build_dag
 from sim.workload.jobs import shape_of, strategy_of
 from sim.workload.limits import least_messages, least_tasks
+from sim.workload.seat import gradient_channels
 from sim.workload.sizes import sizes
 from sim.workload.transformer import stage_expert_parameters, stage_parameters
 
@@ -53,8 +54,9 @@ def test_what_is_known_at_least_is_never_more_than_there_is(parallelism):
         stage_parameters(shape, strategy.tp, 2, stage, strategy.chunks) + stage_expert_parameters(shape, strategy.tp, 2, strategy.ep, stage, strategy.chunks)
         for stage in (0, 1)
     ]
-    assert dag.n_flows / 6 < least_messages(shape, strategy, max(parameters)) <= dag.n_flows
-    assert dag.n_tasks / 6 < least_tasks(shape, strategy) <= dag.n_tasks
+    channels = gradient_channels(strategy, np.arange(16), 4, experts="ep" in parallelism)
+    assert dag.n_flows / 8 < least_messages(shape, strategy, max(parameters), channels) <= dag.n_flows
+    assert dag.n_tasks / 8 < least_tasks(shape, strategy) <= dag.n_tasks
 
 
 def test_slow_gpus_count():

@@ -61,6 +61,7 @@ SCHEDULE = (
     Field("parallelism.recompute", "Recompute activations"),
     Field("parallelism.optimizer", "Optimizer and ZeRO"),
     Field("parallelism.gradient_algorithm", "Gradient exchange"),
+    Field("parallelism.channels", "Rings side by side"),
     Field("parallelism.bucket_parameters", "Bucket (parameters)"),
     Field("parallelism.global_batch", "Global batch (sequences)"),
     Field("parallelism.iterations", "Iterations"),
