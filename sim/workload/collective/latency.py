@@ -1,9 +1,9 @@
 """What a collective costs besides its bytes: the latency terms of NCCL's model, protocol Simple (NVIDIA/nccl src/graph/tuning.cc).
 
-NCCL has a ring, a tree and NVLS. Steps of the other algorithms are charged like a ring's, those that leave the server as dearer.
+Of the steps of a ring over N servers ncclTopoTuneModel charges nInterSteps = N - 1 as steps between servers, of an all-reduce's
+2 (N - 1) (2 N in older versions); a tree has 2 log2i(N), a whole number rounded down. NCCL has a ring, a tree and NVLS: steps of the
+other algorithms are charged like a ring's, those that leave the server as dearer.
 """
-
-import math
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def latency_ps(collective: str, algorithm: str, n: int, local: int = 1, joined: 
         return NVLS_LATENCY_PS + NVLS_NETWORK_LATENCY_PS * (nodes > 1)
     if algorithm == "double-binary-tree":
         step = TREE_STEP_LATENCY_PS if joined else RING_STEP_NETWORK_LATENCY_PS
-        levels = (local - 1) * step + math.log2(nodes) * RING_STEP_NETWORK_LATENCY_PS
+        levels = (local - 1) * step + (nodes.bit_length() - 1) * RING_STEP_NETWORK_LATENCY_PS
         return round(RING_BASE_LATENCY_PS + 2 * levels)
     inside, across = steps(collective, algorithm, n, local)
     step = RING_STEP_LATENCY_PS if joined else RING_STEP_NETWORK_LATENCY_PS
@@ -36,10 +36,9 @@ def latency_ps(collective: str, algorithm: str, n: int, local: int = 1, joined: 
 def steps(collective: str, algorithm: str, n: int, local: int) -> tuple[int, int]:
     """How many steps must follow each other, in the server and from server to server."""
     nodes, rounds = n // local, 2 if collective == "all-reduce" else 1
-    if algorithm == "ring":  # what goes round comes to the end of each server once a round
-        total = rounds * all_gather_steps(n)
-        across = nodes - 1 if collective == "broadcast" else min(total, rounds * nodes) if nodes > 1 else 0
-        return total - across, across
+    if algorithm == "ring":
+        across = rounds * (nodes - 1)
+        return rounds * all_gather_steps(n) - across, across
     if algorithm == "halving-doubling":
         return _exchanges(n, local, rounds)
     if algorithm == "hierarchical" and collective != "all-to-all":
