@@ -59,7 +59,8 @@ def _of_stage(shape: Shape, strategy: Strategy, stage: int, gpus_per_node: int) 
     rows.append(BytesRow("PP", stage, boundaries * m * state / t, "network", "boundaries m 2sbh/t" + "c" * (c > 1)))
     rows.append(_gradients(shape, strategy, stage))
     tied = shape.tied and p > 1 and stage in (0, p - 1)
-    rows.append(BytesRow("EMBEDDING", stage, FP32_BYTES * embedding_parameters(shape, t) if tied else 0, "network", "4 Vh/t"))
+    gradient = strategy.gradient_bytes
+    rows.append(BytesRow("EMBEDDING", stage, gradient * embedding_parameters(shape, t) if tied else 0, "network", f"{gradient} Vh/t"))
     return rows
 
 

@@ -19,7 +19,6 @@ from sim.workload.stage import Stream
 from sim.workload.strategy import Strategy
 from sim.workload.transformer import (
     BF16_BYTES,
-    FP32_BYTES,
     Shape,
     embedding_parameters,
     expert_parameters,
@@ -121,12 +120,12 @@ def _exchange(work, strategy, seat, groups, cut, experts, summed, optimizer, gat
 
 
 def tied_embedding(work: Work, shape: Shape, strategy: Strategy, seats: list[Seat], summed: list[np.ndarray], optimizer: list[np.ndarray]) -> None:
-    """All-reduce of the tied embedding's gradient, Vh/t, between first and last stage
+    """All-reduce of the tied embedding's gradient, Vh/t, in the precision of all others, between first and last stage
     (Megatron-LM core/distributed/finalize_model_grads.py), when each has its own sum and before the optimizer."""
     pairs = np.stack([strategy.stage_ranks(0), strategy.stage_ranks(strategy.pp - 1)], axis=1)
     placed = instantiate(
         work, template("all-reduce", "ring", 2), seats[0].hosts(pairs), np.array([embedding_parameters(shape, strategy.tp)]),
-        FP32_BYTES, FlowKind.EMBEDDING, ready=np.stack([summed[0], summed[-1]], axis=1)[None],
+        strategy.gradient_bytes, FlowKind.EMBEDDING, ready=np.stack([summed[0], summed[-1]], axis=1)[None],
         names=lambda _, pair: f"embedding all-reduce, pair {pair}",
     )  # fmt: skip
     placed.finish(work, np.stack([optimizer[0], optimizer[-1]], axis=1)[None])

@@ -23,6 +23,8 @@ def test_gpt_7b_on_64_by_hand():
     assert by("DP", 0, strategy).sent_bytes == pytest.approx(0.75 * 6 * 479.7e6, rel=1e-4)
     # fp32 gradient of 51200 x 4096 / 8 parameters
     assert by("EMBEDDING", 1, strategy).sent_bytes == 104_857_600
+    # bf16 as all gradients under ZeRO
+    assert by("EMBEDDING", 1, Strategy(8, 2, 4, optimizer="zero-2")).sent_bytes == 52_428_800
 
 
 def test_all_reduce_and_distributed_optimizer():

@@ -19,6 +19,7 @@ from sim.workload.transformer import Shape, stage_layers
 from tests.workload.tiny_player import play
 
 DENSE = Shape(8, 1024, 16, 4096, 1000, 128, kv_heads=4, gated=True, biased=False, tied=False)
+TIED = replace(DENSE, tied=True)
 MIXTURE = Shape(8, 1024, 16, 2048, 1000, 128, kv_heads=4, gated=True, biased=False, tied=False, experts=8, top_k=2, expert_ffn=512, dense_layers=1)
 WORK = (TaskKind.FORWARD, TaskKind.BACKWARD, TaskKind.WEIGHT, TaskKind.RECOMPUTE)
 
@@ -42,6 +43,9 @@ CASES = [
     (DENSE, Strategy(1, 1, 4, optimizer="zero-2", micro_batches=3, bucket_parameters=9_000_000), 8),
     (DENSE, Strategy(1, 1, 4, optimizer="zero-3", micro_batches=2), 8),
     (DENSE, Strategy(2, 2, 2, optimizer="zero-3", micro_batches=2), 8),
+    (TIED, Strategy(2, 2, 2, optimizer="distributed"), 8),
+    (TIED, Strategy(2, 2, 2, optimizer="zero-1"), 8),
+    (TIED, Strategy(2, 2, 2, optimizer="zero-3"), 8),
     (MIXTURE, Strategy(1, 1, 8, ep=8), 8),
     (MIXTURE, Strategy(2, 2, 4, ep=2, micro_batches=2, bucket_parameters=3_000_000), 8),
     (MIXTURE, Strategy(1, 2, 4, ep=4, cp=2, micro_batches=2, optimizer="all-reduce"), 8),
