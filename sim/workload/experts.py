@@ -30,9 +30,8 @@ def loads(shape: Shape, strategy: Strategy, layer: int, seed: int) -> np.ndarray
 
 
 def token_elements(shape: Shape, strategy: Strategy) -> int:
-    """Elements that a rank sends to all experts together, its own included: (s b/(t c)) K h."""
-    tokens = shape.sequence * strategy.micro_batch // (strategy.tp * strategy.cp)
-    return tokens * shape.top_k * shape.hidden
+    """Elements that a rank sends to all experts together, its own included: (s b/(t c)) K h, also where that is no whole token."""
+    return -(-shape.sequence * strategy.micro_batch * shape.top_k * shape.hidden // (strategy.tp * strategy.cp))
 
 
 def message_sizes(shape: Shape, strategy: Strategy, plan, roles, layers: np.ndarray, seed: int) -> np.ndarray:

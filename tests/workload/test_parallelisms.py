@@ -164,6 +164,15 @@ def test_capacity_cuts_the_load_of_popular_experts():
     assert tokens[1].sum() < tokens[0].sum()
 
 
+@pytest.mark.parametrize(("sequence", "tp"), [(2047, 8), (2050, 4)])
+def test_tokens_that_tensor_parallel_ranks_cannot_share_evenly_are_all_sent(sequence, tp):
+    """4 all-to-alls of 7 layers, of s/t tokens to 2 experts of 1024 elements of 2 bytes, 3/4 of them elsewhere."""
+    strategy = Strategy(tp, 1, 4, ep=4)
+    dag = iteration(replace(MIXTURE, sequence=sequence), strategy, machine(strategy))
+    sent = np.bincount(dag.flow_src, dag.flow_bytes * (dag.flow_kind == FlowKind.EP))
+    assert sent == pytest.approx(np.full(4 * tp, 4 * 7 * sequence / tp * 2 * 1024 * 2 * 3 / 4), rel=1e-6)
+
+
 def test_context_ring_overlaps_what_gather_waits_for():
     gather, ring = (Strategy(1, 1, 1, cp=4, context_form=form) for form in ("gather", "ring"))
     ends = []
