@@ -181,19 +181,30 @@ def _check_experts(model: Model, wanted: Parallelism, dp: int) -> None:
         raise ScenarioError(f"parallelism.ep = {ep}: must divide model.experts = {model.experts}; {near}")
     if dp % ep:
         raise ScenarioError(
-            f"parallelism.ep = {ep}: must divide parallelism.dp = {dp}, for experts are spread over data-parallel ranks; {near}"
+            f"parallelism.ep = {ep}: must divide parallelism.dp = {dp}, for experts are spread over data-parallel ranks only "
+            f"(order of ranks tp-cp-ep-dp-pp); {near}"
         )
 
 
 def _check_sequence(model: Model, wanted: Parallelism) -> None:
-    cp, s = wanted.cp, model.sequence
+    cp, tp, s = wanted.cp, wanted.tp, model.sequence
     if cp > 1 and s % (2 * cp):
-        lower = s // (2 * cp) * 2 * cp
-        nearest = f"sequences are {lower} and {lower + 2 * cp}" if lower else f"sequence is {2 * cp}"
         raise ScenarioError(
             f"parallelism.cp = {cp}: 2 cp must divide model.sequence = {s}, each rank taking one part from the front and one from the back; "
-            f"the nearest {nearest}"
+            f"the nearest {_near_sequences(s, 2 * cp)}"
         )
+    if wanted.sequence_parallel and s % (cp * tp):
+        each = f" / cp = {s // cp}" if cp > 1 else ""
+        legal = math.lcm(cp * tp, 2 * cp if cp > 1 else 1)
+        raise ScenarioError(
+            f"parallelism.sequence_parallel = true: tp = {tp} must divide model.sequence = {s}{each}, for each rank takes an equal part of it; "
+            f"the nearest {_near_sequences(s, legal)}, or sequence_parallel = false"
+        )
+
+
+def _near_sequences(sequence: int, step: int) -> str:
+    lower = sequence // step * step
+    return f"sequences are {lower} and {lower + step}" if lower else f"sequence is {step}"
 
 
 def _check_schedule(model: Model, wanted: Parallelism, schedule: str) -> None:

@@ -73,6 +73,26 @@ def test_the_nearest_sequences():
     assert f"{rule} sequence is 16" in refusal(short, cp=8, dp=1)
 
 
+def test_sequence_parallel_ranks_have_equal_parts_of_a_sequence():
+    odd = {**BASE, "model": {"name": "gpt-125m", "sequence": 1026}}
+    rule = "must divide model.sequence = 1026"
+    assert refusal(odd, tp=4, dp=4, sequence_parallel=True).endswith(
+        f"sequence_parallel = true: tp = 4 {rule}, for each rank takes an equal part of it; the nearest sequences are 1024 and 1028, "
+        "or sequence_parallel = false"
+    )
+    short = {**BASE, "model": {"name": "gpt-125m", "sequence": 12}}
+    within = "tp = 4 must divide model.sequence = 12 / cp = 6, for each rank takes an equal part of it; the nearest sequences are 8 and 16"
+    assert within in refusal(short, tp=4, dp=2, cp=2, sequence_parallel=True)
+    tiny = {**BASE, "model": {"name": "gpt-125m", "sequence": 3}}
+    assert "tp = 4 must divide model.sequence = 3, for each rank takes an equal part of it; the nearest sequence is 4, or" in refusal(
+        tiny, tp=4, dp=4, sequence_parallel=True
+    )
+    for legal in (1024, 1028):
+        Scenario.from_data(changed({**BASE, "model": {"name": "gpt-125m", "sequence": legal}}, tp=4, dp=4, sequence_parallel=True))
+    Scenario.from_data(changed(odd, tp=2, sequence_parallel=True))
+    Scenario.from_data(changed(odd, tp=4, dp=4))
+
+
 def test_a_job_of_a_given_size_is_offered_what_fills_it():
     job = {"model": {"name": "gpt-125m"}, "gpus": 9, "parallelism": {"dp": 8}}
     with pytest.raises(ScenarioError) as problem:
@@ -83,8 +103,9 @@ def test_a_job_of_a_given_size_is_offered_what_fills_it():
 def test_the_nearest_expert_parallelism_divides_experts_and_replicas():
     base = {**BASE, "model": MIXTURE}
     assert "ep = 5: must divide model.experts = 12; the nearest is 4" in refusal(base, ep=5)
-    assert "ep = 6: must divide parallelism.dp = 8, for experts are spread over data-parallel ranks; the nearest is 4" in refusal(base, ep=6)
-    assert "ep = 3: must divide parallelism.dp = 8, for experts are spread over data-parallel ranks; the nearest are 2 and 4" in refusal(base, ep=3)
+    why = "must divide parallelism.dp = 8, for experts are spread over data-parallel ranks only (order of ranks tp-cp-ep-dp-pp)"
+    assert f"ep = 6: {why}; the nearest is 4" in refusal(base, ep=6)
+    assert f"ep = 3: {why}; the nearest are 2 and 4" in refusal(base, ep=3)
     for legal in (2, 4):
         Scenario.from_data(changed(base, ep=legal))
 
