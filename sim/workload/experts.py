@@ -1,7 +1,8 @@
 """Expert parallelism: tokens to the GPUs of their experts and back, in both directions (arXiv 2101.03961 section 2.2).
 
 Four all-to-alls a layer and micro-batch among e ranks, each (s b/(t c)) K h x 2 bytes (1 byte on the way there in fp8), of
-which (e-1)/e leave the rank. With a skew the experts of a layer draw their popularity from a log-normal law, seeded.
+which (e-1)/e leave the rank. With a skew the experts of a layer draw their popularity from a log-normal law, seeded; none has more
+than all tokens, for a token visits K different experts (section 2.1).
 """
 
 import numpy as np
@@ -18,15 +19,27 @@ TO_EXPERTS = ("dispatch", "combine backward")  # what an expert is sent follows 
 
 
 def loads(shape: Shape, strategy: Strategy, layer: int, seed: int) -> np.ndarray:
-    """float[e]: load of each expert-parallel rank over the mean, after the capacity of every expert has cut it."""
+    """float[e]: load of each expert-parallel rank over the mean that all tokens make, after the capacity of every expert has cut it."""
     popularity = np.ones(shape.experts)
     if strategy.expert_skew > 0:
         sigma = np.log1p(strategy.expert_skew**2) ** 0.5
         drawn = np.exp(sigma * np.random.default_rng([seed, layer]).standard_normal(shape.experts))
-        popularity = drawn / drawn.mean()
+        popularity = shared_out(drawn, shape.experts / shape.top_k)
     if strategy.capacity_factor is not None:
         popularity = np.minimum(popularity, strategy.capacity_factor)
     return popularity.reshape(strategy.ep, -1).mean(axis=1)
+
+
+def shared_out(drawn: np.ndarray, most: float) -> np.ndarray:
+    """float[E]: shares in proportion to `drawn` with mean 1, but none above `most` >= 1: what that cuts off goes to the others."""
+    order = np.argsort(-drawn, kind="stable")
+    falling = drawn[order]
+    left = falling.size - most * np.arange(falling.size)  # for those behind the first 0, 1, ... that have the most
+    scale = left / np.cumsum(falling[::-1])[::-1]
+    full = int(np.argmax(np.append(falling[:-1] * scale[:-1] <= most, True)))
+    shares = np.full(falling.size, float(most))
+    shares[order[full:]] = falling[full:] * scale[full]
+    return shares
 
 
 def token_elements(shape: Shape, strategy: Strategy) -> int:
