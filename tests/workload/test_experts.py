@@ -33,7 +33,7 @@ def test_no_expert_has_more_than_all_tokens_and_none_is_lost(top_k, skew):
     found = np.array([loads(shape, Strategy(1, 1, 8, ep=8, expert_skew=skew), layer, seed) for layer in range(4) for seed in range(20)])
     assert found.max() <= 8 / top_k * (1 + 1e-12)
     assert found.mean(axis=1) == pytest.approx(1, abs=1e-12)
-    if skew == 10 and top_k < 8:
+    if skew == 10 and 1 < top_k < 8:
         assert np.isclose(found.max(axis=1), 8 / top_k).any(), "some draw is cut"
 
 
