@@ -7,6 +7,7 @@ than all tokens, for a token visits K different experts (section 2.1).
 
 import numpy as np
 
+from sim.scenario_collective import BY_SERVER
 from sim.workload.blocks import FlowKind
 from sim.workload.collect import Work
 from sim.workload.collective.registry import template
@@ -47,19 +48,40 @@ def token_elements(shape: Shape, strategy: Strategy) -> int:
     return -(-shape.sequence * strategy.micro_batch * shape.top_k * shape.hidden // (strategy.tp * strategy.cp))
 
 
-def message_sizes(shape: Shape, strategy: Strategy, plan, roles, layers: np.ndarray, seed: int) -> np.ndarray:
-    """int64[K, 1, M]: bytes of every message of each all-to-all."""
+def message_sizes(shape: Shape, strategy: Strategy, plan, roles, layers: np.ndarray, seed: int, owner: np.ndarray) -> np.ndarray:
+    """int64[K, groups or 1, M]: bytes of every message of each all-to-all; `owner` int[groups, e]: whose experts a member has."""
     elements = token_elements(shape, strategy)
     element = np.array([1 if strategy.precision == "fp8" and role == "dispatch" else BF16_BYTES for role in roles])
     if strategy.expert_skew == 0 and strategy.capacity_factor is None:
         return plan.message_bytes(np.array([elements]), 1)[:, None, :] * element[:, None, None]
-    load = {layer: loads(shape, strategy, int(layer), seed) for layer in np.unique(layers)}
+    orders, group = np.unique(owner, axis=0, return_inverse=True)
+    kinds, kind = np.unique([(int(layer), role in TO_EXPERTS) for layer, role in zip(layers, roles, strict=True)], axis=0, return_inverse=True)
     row, block = plan.carried()
-    expert = {True: block // strategy.ep % strategy.ep, False: block % strategy.ep}
-    share = np.stack([
-        np.bincount(row, load[layer][expert[role in TO_EXPERTS]], minlength=len(plan)) for layer, role in zip(layers, roles, strict=True)
-    ])  # fmt: skip
-    return (np.ceil(elements / strategy.ep * share).astype(np.int64) * element[:, None])[:, None, :]
+    member = {True: block // strategy.ep % strategy.ep, False: block % strategy.ep}
+    size = np.empty((len(kinds), len(orders), len(plan)), np.int64)
+    for at, (layer, to_experts) in enumerate(kinds.tolist()):
+        load = loads(shape, strategy, layer, seed)
+        for place, order in enumerate(orders):
+            share = np.bincount(row, load[order[member[bool(to_experts)]]], minlength=len(plan))
+            size[at, place] = np.ceil(elements / strategy.ep * share)
+    if len(orders) > 1:
+        size = size[:, group.ravel()]
+    return size[kind.ravel()] * element[:, None, None]
+
+
+def seated(strategy: Strategy, stage: int, host: np.ndarray, gpus_per_node: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """(groups int[groups, e], whose experts each member has, members in every server), GPU by GPU where tokens pass peers in a server.
+
+    Tokens that go straight to their experts need no order, and where servers hold unequally many members there is none to go by.
+    """
+    groups = strategy.expert_groups(stage)
+    own = np.broadcast_to(np.arange(strategy.ep), groups.shape)
+    if strategy.expert_algorithm not in BY_SERVER:
+        return groups, own, 1
+    order = np.argsort(host[groups], axis=1)
+    ordered = np.take_along_axis(groups, order, axis=1)
+    inside = members_per_node(ordered, host, gpus_per_node)
+    return (groups, own, 1) if inside == 1 else (ordered, order, inside)
 
 
 def exchange_tokens(work: Work, shape: Shape, strategy: Strategy, seat: Seat, gpus_per_node: int, seed: int) -> None:
@@ -67,12 +89,12 @@ def exchange_tokens(work: Work, shape: Shape, strategy: Strategy, seat: Seat, gp
     crossing = seat.line.crossings(FlowKind.EP)
     if crossing is None:
         return
-    groups = strategy.expert_groups(seat.stage)
-    plan = template("all-to-all", strategy.expert_algorithm, strategy.ep, local=members_per_node(groups, seat.host, gpus_per_node))
+    groups, owner, inside = seated(strategy, seat.stage, seat.host, gpus_per_node)
+    plan = template("all-to-all", strategy.expert_algorithm, strategy.ep, local=inside)
     where = stage_name(strategy, seat.stage)
     placed = instantiate(
         work, plan, seat.hosts(groups), None, 1, FlowKind.EP, ready=seat.at(groups, crossing.after), microbatch=crossing.microbatch,
-        sizes=message_sizes(shape, strategy, plan, crossing.role, crossing.layer, seed),
+        sizes=message_sizes(shape, strategy, plan, crossing.role, crossing.layer, seed, owner),
         names=lambda k, g: f"expert {crossing.role[k]}, {where}, layer {crossing.layer[k]}, micro-batch {crossing.microbatch[k]}, group {g}",
     )  # fmt: skip
     placed.finish(work, seat.at(groups, crossing.before))

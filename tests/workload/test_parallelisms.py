@@ -207,6 +207,28 @@ def test_skewed_tokens_reach_the_same_experts_by_every_way(algorithm):
     assert into == pytest.approx(4 * loads * 2 * experts.token_elements(MIXTURE, strategy) / 8, rel=1e-3)
 
 
+@pytest.mark.parametrize("algorithm", ["direct", "pxn", "hierarchical"])
+@pytest.mark.parametrize("placement", ["packed", "spread", "random"])
+def test_every_rank_gets_the_load_of_its_own_experts_wherever_it_sits(algorithm, placement):
+    """What a rank gets less what it sends, relayed or not, is its load's excess over the mean; of experts as of tasks."""
+    strategy = Strategy(1, 1, 8, ep=8, expert_skew=0.7, expert_algorithm=algorithm, placement=placement)
+    on, host = machine(strategy, 4), place(strategy, 8, 4, 3)
+    dag = iteration(MIXTURE, strategy, on, seed=3)
+    name = np.array(dag.collective_name)[dag.flow_collective]
+    for layer in range(1, 8):
+        mine = np.char.startswith(name, f"expert dispatch, all layers, layer {layer}")
+        got, sent = (np.bincount(end[mine], dag.flow_bytes[mine], minlength=8) for end in (dag.flow_dst, dag.flow_src))
+        load = experts.loads(MIXTURE, strategy, layer, 3)
+        excess = 2 * experts.token_elements(MIXTURE, strategy) * (load - 1)
+        assert (got - sent)[host] == pytest.approx(excess, abs=64)
+        took = [dag.task_duration_ps[(dag.task_kind == TaskKind.FORWARD) & (dag.task_layer == layer) & (dag.task_rank == gpu)][1] for gpu in host]
+        assert np.corrcoef(took, load)[0, 1] > 0.999
+    if algorithm != "direct":
+        crossing = mine & (dag.flow_src // 4 != dag.flow_dst // 4)
+        assert crossing.sum() == 8, "one message to the peer on the other server, not four"
+        assert (dag.flow_src[crossing] % 4 == dag.flow_dst[crossing] % 4).all(), "on its rail"
+
+
 def test_uneven_stages_have_fewer_layers_at_the_ends():
     """126 layers of Llama 3 405B on 16 stages: one less on the first and on the last (arXiv 2407.21783 section 3.3.2)."""
     llama = Shape(126, 8, 1, 8, 8, 8)
