@@ -16,6 +16,7 @@ from sim.transport import has_window, is_long_haul, kernel_settings
 from sim.units import BITS_PER_BYTE, PS_PER_S, ps_from_us, show_bytes
 from sim.workload.build import build_dag, flow_order
 from sim.workload.dag import Dag, FlowKind
+from sim.workload.fallback import fallback_notices
 from sim.workload.memory import memory_notices
 
 
@@ -76,7 +77,7 @@ def case_of(scenario: Scenario) -> Case:
             f"the largest flow with this transport.payload_bytes is {show_bytes(most)}"
         )
     table = flow_table(scenario, network, dag.flow_bytes.astype(np.int64), dag.flow_draw_key.astype(np.int64), data, ack)
-    notices = all_notices(scenario, network) + memory_notices(scenario)
+    notices = all_notices(scenario, network) + fallback_notices(scenario) + memory_notices(scenario)
     empty = int((dag.flow_bytes == 0).sum())
     if scenario.transport.pfc != "off" and is_long_haul(network).any():
         notices.append("PFC cannot keep long-haul links from losing packets: what overflows a buffer behind one is sent again")

@@ -8,6 +8,7 @@ from sim.scenario import Scenario, notices
 from sim.topology.build import all_notices
 from sim.workload.bytes import bytes_per_gpu
 from sim.workload.experts import loads
+from sim.workload.fallback import fallback_notices
 from sim.workload.jobs import shape_of, strategy_of
 from sim.workload.memory import feasibility
 from views.figures import expert_load, pipeline_times, schedule, shares
@@ -25,7 +26,7 @@ IDLE = " idle: "  # in the notice that must not be overlooked: half a cluster ma
 
 def show(scenario: Scenario, network) -> None:
     """Notices and pictures of a legal scenario."""
-    for notice in all_notices(scenario, network):
+    for notice in all_notices(scenario, network) + fallback_notices(scenario):
         if IDLE not in notice:
             st.caption(f":material/info: {labelled(notice)}")
     st.subheader("Network", anchor=False)
