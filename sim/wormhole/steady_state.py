@@ -89,8 +89,14 @@ def fingerprint(s, w, t):
     return x
 
 
+@kernel
+def paused_by(P, t):
+    """Paused time of a port until `t`, a pause that lasts included: it may have begun before a period, and end behind it."""
+    return P.paused_ps + (t - P.paused_since if P.paused else 0)
+
+
 @called
-def remember(s, w):
+def remember(s, w, t):
     """Note what flows and ports have done so far, to know what one period does."""
     p = w.p[0]
     g = s.g[0]
@@ -108,7 +114,7 @@ def remember(s, w):
         T.of_port[1] = P.tx_packets
         T.of_port[2] = P.marks
         T.of_port[3] = P.pauses
-        T.of_port[4] = P.paused_ps
+        T.of_port[4] = paused_by(P, t)
     p.lap_hops = g.packet_hops
     p.lap_data = g.data_packets
     p.lap_draws = g.draws
@@ -158,7 +164,7 @@ def credit_flow(s, w, i, packets, sends, quiet_ps):
 
 
 @called
-def skip_periods(s, w, count, period):
+def skip_periods(s, w, count, period, t):
     """What `count` more periods do: to numbers, counters and statistics; times stay, the clock's offset moves."""
     p = w.p[0]
     g = s.g[0]
@@ -184,7 +190,7 @@ def skip_periods(s, w, count, period):
         P.tx_packets += (P.tx_packets - T.of_port[1]) * count
         P.marks += (P.marks - T.of_port[2]) * count
         P.pauses += (P.pauses - T.of_port[3]) * count
-        P.paused_ps += (P.paused_ps - T.of_port[4]) * count
+        P.paused_ps += (paused_by(P, t) - T.of_port[4]) * count
         renumber_port(s, w, P)
     p.skipped += (g.packet_hops - p.lap_hops) * count
     p.skipped_data += (g.data_packets - p.lap_data) * count
@@ -262,7 +268,7 @@ def probe(s, w):
         p.anchor_time = t
         put_state(s, w, p.slots, t, True)
         p.anchor_words = p.arena_end - p.anchor
-        remember(s, w)
+        remember(s, w, t)
     elif x == p.anchor_print:
         again = put_state(s, w, p.slots, t, True)
         if p.arena_end - again == p.anchor_words and same_words(w, p.anchor, again, p.anchor_words):
@@ -275,7 +281,7 @@ def probe(s, w):
             count = whole_periods(s, w, period) if quiet and period > 0 else int64(0)
             if count > 0:
                 p.skip_from = t - p.reference
-                skip_periods(s, w, count, period)
+                skip_periods(s, w, count, period, t)
                 p.skipped_ps += count * period
                 p.found_periods += 1
             p.probing = 0
