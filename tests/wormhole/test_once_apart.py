@@ -54,7 +54,7 @@ def test_flows_that_move_to_another_nic_queue_up_as_they_entered():
 def test_a_pause_that_lasts_when_a_period_is_measured():
     """400 Gb/s into 100 Gb/s: the NIC is paused most of the time, also where periods begin and end."""
     data = {
-        "cluster": {"topology": "rail-optimised", "gpus": 12, "gpus_per_node": 2, "nvlink_gbps": 0, "nic_gbps": 400, "fabric_gbps": 100, "fabric_delay_ns": 100},
+        "cluster": {"topology": "rail-optimised", "gpus": 12, "gpus_per_node": 2, "nvlink_gbps": 0, "nic_gbps": 400, "fabric_gbps": 100},
         "transport": {"payload_bytes": 9000, "header_bytes": 100, "ack_priority": "strict", "pfc": "fixed", "pfc_xoff_kb": 100, "window": "bdp"},
         "traffic": {"pattern": "flows", "flows": [{"src": 5, "dst": 4, "bytes": 3_000_000, "start_us": 0}]},
     }  # fmt: skip
