@@ -1,11 +1,16 @@
-"""Bytes that a GPU sends in one iteration by kind of parallelism, in closed form."""
+"""Bytes that a GPU sends in one iteration by kind of parallelism: in closed form, and counted where that does not hold."""
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+import numpy as np
+
 from sim.scenario import Scenario
+from sim.workload.collect import Tally
 from sim.workload.context import key_value_elements
 from sim.workload.experts import token_elements
-from sim.workload.jobs import shape_of, strategy_of
+from sim.workload.jobs import shape_of, strategy_of, tally
+from sim.workload.placement import place
 from sim.workload.strategy import Strategy
 from sim.workload.transformer import (
     BF16_BYTES,
@@ -18,6 +23,7 @@ from sim.workload.transformer import (
     stage_parameters,
 )
 
+AGREES = 1e-4  # a formula stands for what is counted to 4 digits
 ALL_REDUCES_PER_LAYER = 4  # two forward, two backward (arXiv 1909.08053 section 3)
 
 
@@ -79,9 +85,46 @@ def _gradients(shape: Shape, strategy: Strategy, stage: int) -> BytesRow:
     return BytesRow("DP", stage, each * shares, "network", formula)
 
 
-def bytes_per_gpu(scenario: Scenario) -> list[BytesRow]:
-    """Rows of a scenario with a model, of all its iterations; none for plain traffic and imported work."""
+def bytes_per_gpu(scenario: Scenario, counts: Tally | None = None) -> list[BytesRow]:
+    """Rows of a scenario's own job, of all its iterations; none for plain traffic and imported work.
+
+    What is sent as messages is counted, in `counts` (`jobs.tally` of the scenario); the formula is told where it agrees.
+    """
     if scenario.model is None:
         return []
-    rows = sent_bytes(shape_of(scenario.model), strategy_of(scenario.parallelism), scenario.cluster.gpus_per_node)
-    return [BytesRow(row.kind, row.stage, row.sent_bytes * scenario.parallelism.iterations, row.over, row.formula) for row in rows]
+    strategy, times = strategy_of(scenario.parallelism), scenario.parallelism.iterations
+    sent = _counted(scenario, strategy, tally(scenario) if counts is None else counts)
+    rows = []
+    for row in sent_bytes(shape_of(scenario.model), strategy, scenario.cluster.gpus_per_node):
+        by_formula = row.sent_bytes * times
+        found = sent.get((row.kind, row.stage), by_formula)
+        agrees = abs(found - by_formula) <= AGREES * by_formula
+        rows.append(BytesRow(row.kind, row.stage, found, row.over, row.formula if agrees else f"counted: {_what(row.kind, strategy)}"))
+    return rows
+
+
+def _counted(scenario: Scenario, strategy: Strategy, counts: Tally) -> dict[tuple[str, int], float]:
+    """By kind and stage, what the messages of a scenario's own job make a GPU send on average."""
+    gpus = strategy.world if scenario.jobs else scenario.cluster.gpus
+    host = place(strategy, gpus, scenario.cluster.gpus_per_node, scenario.simulation.seed)
+    stage = np.full(scenario.cluster.gpus, strategy.pp)  # whatever belongs to others comes behind the last
+    stage[host] = np.arange(strategy.world) // strategy.ranks_per_stage
+    total: dict[tuple[str, int], float] = defaultdict(float)
+    times, of = Counter(map(id, counts.counted)), {id(one): one for one in counts.counted}
+    for number, one in of.items():
+        size = np.broadcast_to(one.n_bytes.sum(axis=0, dtype=np.float64), one.src.shape)
+        sent = np.bincount(stage[one.src].ravel(), size.ravel(), minlength=strategy.pp + 1)[: strategy.pp]
+        for at in np.flatnonzero(sent).tolist():
+            total[one.kind.name, at] += float(sent[at]) * times[number] / strategy.ranks_per_stage
+    return total
+
+
+def _what(kind: str, strategy: Strategy) -> str:
+    """Why a formula does not hold."""
+    why = {
+        "DP": [strategy.gradient_algorithm] * (strategy.gradient_algorithm != "ring"),
+        "EP": [strategy.expert_algorithm] * (strategy.expert_algorithm != "direct")
+        + ([] if strategy.capacity_factor is None else [f"capacity {strategy.capacity_factor:g}"])
+        + [f"skew {strategy.expert_skew:g}"] * (strategy.expert_skew > 0),
+    }
+    return ", ".join(why.get(kind, [])) or "messages of whole elements"

@@ -106,14 +106,14 @@ def test_a_field_left_empty_means_its_default(app):
 )
 def test_what_crosses_the_network_follows_from_where_ranks_are(tp, line):
     scenario = load_preset("gpt-7b-64").replace_all({"parallelism.tp": tp, "parallelism.dp": None})
-    assert preview.over(scenario, preview.network(scenario.cluster)) == line
+    assert preview.sent(scenario, preview.network(scenario.cluster))[1] == line
 
 
 def test_data_parallelism_inside_one_server_stays_on_nvlink():
     scenario = load_preset("gpt-7b-64").replace_all(
         {"cluster.gpus": 16, "parallelism.tp": 2, "parallelism.pp": 2, "parallelism.dp": 4}
     )
-    assert preview.over(scenario, preview.network(scenario.cluster))["DP"] == "NVLink"
+    assert preview.sent(scenario, preview.network(scenario.cluster))[1]["DP"] == "NVLink"
 
 
 def test_a_model_too_large_is_said_with_bytes_and_may_still_run(app):
@@ -195,6 +195,14 @@ def test_words_of_a_shared_link_cannot_fetch_anything(app):
     assert "![" not in shown and "](" not in shown.replace("\\](", "") and "<img" not in shown.replace("\\<", "")
     press(app, "Run")
     assert "![x]" not in app.subheader[0].value
+
+
+def test_what_an_algorithm_becomes_and_where_no_formula_holds_is_said():
+    scenario = load_preset("moe-8x7b-64").replace_all({"parallelism.expert_algorithm": "pxn", "parallelism.capacity_factor": 0.5})
+    app = opened(to_link(scenario))
+    assert not app.exception and "sends tokens straight to their experts: no server holds two members of its expert-parallel groups" in said(app)
+    (table,) = [frame.value for frame in app.dataframe if "formula" in frame.value]
+    assert "counted: pxn, capacity 0.5" in set(table["formula"]) and "2(d-1)/d 4 P" not in set(table["formula"])
 
 
 def test_edits_survive_a_visit_to_another_page(app):

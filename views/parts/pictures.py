@@ -6,7 +6,6 @@ import streamlit as st
 from sim.errors import ScenarioError
 from sim.scenario import Scenario, notices
 from sim.topology.build import all_notices
-from sim.workload.bytes import bytes_per_gpu
 from sim.workload.experts import loads
 from sim.workload.fallback import fallback_notices
 from sim.workload.jobs import shape_of, strategy_of
@@ -83,10 +82,8 @@ def alone(scenario: Scenario, job: int) -> Scenario:
 def sent(job: Scenario, network) -> None:
     """Bytes by kind of parallelism, and the formulas behind them."""
     st.subheader("Bytes each GPU sends", anchor=False)
-    rows = bytes_per_gpu(job)
-    st.plotly_chart(
-        shares.bytes_per_gpu(rows, preview.over(job, network)), config=CONFIG, key="bytes", alt="Bytes sent per GPU by kind of parallelism"
-    )
+    rows, over = preview.sent(job, network)
+    st.plotly_chart(shares.bytes_per_gpu(rows, over), config=CONFIG, key="bytes", alt="Bytes sent per GPU by kind of parallelism")
     times = "" if job.parallelism.iterations == 1 else f", all {job.parallelism.iterations} iterations together"
     st.caption(
         f"By kind of parallelism, the mean over the GPUs of the busiest stage{times}: what crosses the network is what its links must "
@@ -105,7 +102,8 @@ def sent(job: Scenario, network) -> None:
         )
         st.caption(
             "s sequence, b micro-batch, h hidden size, a heads, k key and value heads, V vocabulary, K experts per token, P parameters "
-            "on a GPU; t, c, e, d the sizes of the groups, m micro-batches. Even load of experts, ring and direct algorithms."
+            "on a GPU; t, c, e, d the sizes of the groups, m micro-batches. Where it says counted no formula holds: those are the messages "
+            "that will be sent, over the GPUs of the stage."
         )
 
 

@@ -7,6 +7,7 @@ from sim.estimate import estimate as estimate_run
 from sim.scenario import Cluster, Scenario
 from sim.topology.build import build_network, fault_ports
 from sim.units import show_number
+from sim.workload.bytes import bytes_per_gpu
 from sim.workload.jobs import tally
 from views.parts import faults
 
@@ -32,12 +33,22 @@ def _estimate(key: str, _scenario: Scenario):
     return estimate_run(_scenario)
 
 
-def over(scenario: Scenario, network) -> dict[str, str]:
-    """By kind of parallelism, what its bytes cross: NVLink between GPUs of one server, the network, or both."""
+def sent(scenario: Scenario, network):
+    """Rows of bytes per GPU, and by kind of parallelism what they cross: NVLink between GPUs of one server, the network, or both."""
+    return _sent(scenario.digest(), scenario, network)
+
+
+@st.cache_resource(max_entries=PREVIEWS_KEPT, show_spinner=False)
+def _sent(key: str, _scenario: Scenario, _network):
+    counts = tally(_scenario)
+    return bytes_per_gpu(_scenario, counts), _over(_scenario, _network, counts)
+
+
+def _over(scenario: Scenario, network, counts) -> dict[str, str]:
     server = network.node_server[network.hosts]
     in_node = scenario.parallelism is not None and scenario.parallelism.tp <= scenario.cluster.gpus_per_node
     inside: dict[str, list[bool]] = {"TP": [True]} if in_node else {}
-    for one in tally(scenario).counted:
+    for one in counts.counted:
         here = (server[one.src] == server[one.dst]) & (server[one.src] >= 0)
         inside.setdefault(one.kind.name, []).extend((bool(here.any()), bool(here.all())))
     return {kind: "NVLink" if all(seen) else "NVLink and network" if any(seen) else "network" for kind, seen in inside.items()}
