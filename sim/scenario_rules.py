@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sim.scenario import Scenario
     from sim.scenario_training import Parallelism
 
+IDLE_NAMED = 4  # spans of idle GPUs that a notice names
 LARGE_BDP_BYTES = 10_000_000  # about a fifth of the buffer of a 51.2 Tb/s switch: more in flight outgrows any queue
 
 
@@ -62,6 +63,30 @@ def gpus_used(scenario: "Scenario") -> int:
     return scenario.cluster.gpus
 
 
+def idle_gpus(scenario: "Scenario") -> list[tuple[int, int, int]]:
+    """(first, last, how many of them) of GPUs that the workload leaves idle, before, between and behind its jobs and within their room."""
+    gpus, used = scenario.cluster.gpus, gpus_used(scenario)
+    if scenario.parallelism is None:
+        return [(used, gpus - 1, gpus - used)] if used < gpus else []
+    own = scenario.parallelism
+    rooms = [(0, own.gpus if scenario.jobs else gpus, own), *((job.first_gpu, job.gpus, job.parallelism) for job in scenario.jobs), (gpus, 0, None)]
+    found, free = [], 0
+    for first, room, job in sorted(rooms, key=lambda room: room[0]):
+        if first > free:
+            found.append((free, first - 1, first - free))
+        free = first + room
+        left = room - job.gpus if job else 0
+        if left:
+            begins = free - left if job.placement == "packed" else first
+            found.append((begins, free - 1, left))
+    return found
+
+
+def _named(first: int, last: int, count: int) -> str:
+    span = f"gpu{first} to gpu{last}" if last > first else f"gpu{first}"
+    return span if count == last - first + 1 else f"{count} of {span}"
+
+
 def trains(scenario: "Scenario") -> bool:
     """Whether what runs is an iteration of training, and no mere set of flows."""
     return scenario.model is not None or (scenario.program is not None and scenario.program.kind != "htsim")
@@ -70,12 +95,10 @@ def trains(scenario: "Scenario") -> bool:
 def notices(scenario: "Scenario") -> list[str]:
     """What is legal but worth saying before a run, one line each."""
     cluster, transport, said = scenario.cluster, scenario.transport, []
-    idle = cluster.gpus - gpus_used(scenario)
+    idle = idle_gpus(scenario)
     if idle:
-        first = cluster.gpus - idle
-        said.append(
-            f"{idle} of {cluster.gpus} GPUs are idle: gpu{first}" + (f" to gpu{cluster.gpus - 1}" if idle > 1 else "")
-        )
+        count = sum(of for _, _, of in idle)
+        said.append(f"{count} of {cluster.gpus} GPUs are idle: " + ", ".join(_named(*some) for some in idle[:IDLE_NAMED]) + ", ..." * (len(idle) > IDLE_NAMED))
     timed = _nvlink_is_timed(scenario)
     said += [f"cluster.{key} has no effect on topology {cluster.topology}" for key in cluster.unused_sizes() if key != "nvlink_gbps" or not timed]
     links = {
@@ -123,9 +146,11 @@ def _about_parallelism(scenario: "Scenario") -> list[str]:
             "optimizer 'zero-3'": ("bucket_parameters", "overlap_gradients") if one.optimizer == "zero-3" else (),
         }
         said += [f"{where}parallelism.{key} has no effect with {why}" for why, keys in without.items() for key in keys if key in one.model_fields_set]
-    used = gpus_used(scenario)
+    idle = [(first, last) for first, last, count in idle_gpus(scenario) if count == last - first + 1]
     return said + [
-        f"stragglers.{index}.gpu = {slow.gpu} has no effect: that GPU is idle" for index, slow in enumerate(scenario.stragglers) if slow.gpu >= used
+        f"stragglers.{index}.gpu = {slow.gpu} has no effect: that GPU is idle"
+        for index, slow in enumerate(scenario.stragglers)
+        if any(first <= slow.gpu <= last for first, last in idle)
     ]
 
 

@@ -52,3 +52,23 @@ def test_a_long_link_and_scaled_thresholds_are_said(incast):
     slow = incast.replace_all({"cluster.nic_delay_ns": 1e7, "transport.ecn_kmin_kb": 400.0})
     assert any("large bandwidth-delay product" in line for line in notices(slow))
     assert any("given at 100 Gb/s and scaled with the rate for 400 Gb/s" in line for line in notices(slow))
+
+
+def test_idle_gpus_before_between_and_within_jobs_are_named(gpt):
+    small = gpt.replace_all({"model.name": "gpt-125m", "parallelism.tp": 1, "parallelism.dp": 4})
+    job = {"model": {"name": "gpt-125m"}, "parallelism": {"dp": 4}}
+
+    def idle(**changes):
+        return [line for line in notices(small.replace_all(changes)) if " idle" in line]
+
+    assert idle() == ["56 of 64 GPUs are idle: gpu8 to gpu63"]
+    assert idle(jobs=[{**job, "first_gpu": 16}]) == ["52 of 64 GPUs are idle: gpu8 to gpu15, gpu20 to gpu63"]
+    assert idle(jobs=[{**job, "first_gpu": 60}, {**job, "first_gpu": 9}]) == ["48 of 64 GPUs are idle: gpu8, gpu13 to gpu59"]
+    roomy = {**job, "gpus": 8}
+    assert idle(jobs=[{**roomy, "first_gpu": 56}]) == ["52 of 64 GPUs are idle: gpu8 to gpu55, gpu60 to gpu63"]
+    strewn = {**roomy, "parallelism": {"dp": 4, "placement": "random"}}
+    assert idle(jobs=[{**strewn, "first_gpu": 56}]) == ["52 of 64 GPUs are idle: gpu8 to gpu55, 4 of gpu56 to gpu63"]
+    assert idle(jobs=[{**job, "parallelism": {"dp": 56}}]) == []
+    slow = [{"gpu": 12, "speed": 0.5}, {"gpu": 17, "speed": 0.5}]
+    said = notices(small.replace_all({"jobs": [{**job, "first_gpu": 16}], "stragglers": slow}))
+    assert "stragglers.0.gpu = 12 has no effect: that GPU is idle" in said and not any("stragglers.1" in line for line in said)
