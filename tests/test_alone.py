@@ -74,3 +74,13 @@ def test_sharing_costs_a_job_the_ratio_of_its_times():
     last_ps = max(late.acked_ps.max(), late.end_ps.max())
     assert rows[1]["alone_s"] == pytest.approx((last_ps / PS_PER_S - 50e-6) / 2)
     assert cost_of_sharing(together, {})[0] == {**rows[0], "alone_s": None, "slowdown": None, "alone_mean_fct_s": None, "fct_slowdown": None}
+
+
+def test_tenants_of_the_preset_meet_and_slow_each_other():
+    """Both use all four uplinks of the middle leaf; even with ideal sharing, without packets, each loses a tenth and more."""
+    case = case_of(load_preset("two-tenants").replace("background", None))
+    parts = [case_alone(case, job) for job in (0, 1)]
+    met = np.intersect1d(*(part.table.data_ports for part in parts))
+    assert [f"leaf1->spine{spine}" in map(case.network.port_name, met.tolist()) for spine in range(4)] == [True] * 4
+    together, *alone = (make_simulation(one, "flow").run() for one in (case, *parts))
+    assert all(job["slowdown"] > 1.1 for job in cost_of_sharing(together, dict(enumerate(alone))))
