@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sim.errors import FormatError
-from sim.formats import htsim_tree
+from sim.formats import htsim_tree, import_htsim
 from sim.formats.hpcc_config_text import config_text
 from sim.formats.hpcc_faults import carried, told
 from sim.formats.hpcc_flows import flows_text
 from sim.formats.hpcc_topology import topology_text, unsaid
 from sim.formats.htsim_cm import cm_text
 from sim.formats.htsim_topo import topo_text
-from sim.scenario import Scenario
+from sim.scenario import Cluster, Scenario
 from sim.topology.network import Network
 from sim.units import PS_PER_S
 from sim.workload.dag import Dag
@@ -76,7 +76,18 @@ def htsim(scenario: Scenario, network: Network, dag: Dag, result=None) -> Export
         said += more
     except FormatError as problem:
         said.append(f"the topology is not written: {problem}")
+        if settings := _restoring(scenario.cluster):
+            said.append(f"connections.cm alone comes back with one switch at 400 Gb/s; run it with {' '.join(settings)} for this network")
     return Exported(files, said)
+
+
+def _restoring(cluster: Cluster) -> list[str]:
+    """The --set of a run that make of the cluster of an imported matrix the given one; none for a network from a file, which no key describes."""
+    if cluster.topology == "file":
+        return []
+    taken = import_htsim.cluster_of(cluster.gpus)
+    plain, wanted = Cluster(**taken), cluster.given() | {key: getattr(cluster, key) for key in taken}
+    return [f"--set cluster.{key}={str(value).lower() if value is True else value}" for key, value in wanted.items() if value != getattr(plain, key)]
 
 
 def _triggers(scenario: Scenario) -> HtsimWork | None:

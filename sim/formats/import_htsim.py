@@ -29,7 +29,7 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
                 f"the nearest is Nodes {work.nodes} in the topology"
             )
     else:
-        cluster = {"topology": "one-switch", "gpus": work.nodes, "gpus_per_node": 1, "nvlink_gbps": 0}
+        cluster = cluster_of(work.nodes)
         said.append(f"no topology is given: {work.nodes} hosts around one switch at 400 Gb/s are taken")
     names = [file[0] for file in (matrix, topology) if file]
     data = {
@@ -38,6 +38,11 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
     }  # fmt: skip
     data |= _work(work, ", ".join(names), matrix and matrix[0], said)
     return Scenario.from_data(data), said
+
+
+def cluster_of(nodes: int) -> dict:
+    """The cluster of a connection matrix that comes without a topology."""
+    return {"topology": "one-switch", "gpus": nodes, "gpus_per_node": 1, "nvlink_gbps": 0}
 
 
 def _work(work: HtsimWork | None, source: str, matrix: str | None, said: list[str]) -> dict:

@@ -9,8 +9,8 @@ from sim.formats import exporting
 from sim.formats.exporting import needs_a_run
 from sim.formats.htsim_cm import read_cm
 from sim.formats.htsim_topo import graph_text, read_topo
-from sim.formats.importing import import_files
-from sim.preset import load_preset
+from sim.formats.importing import import_files, import_with_notices
+from sim.preset import apply_settings, load_preset
 from sim.scenario import Scenario
 from sim.simulation import Simulation
 from sim.topology.build import build_network
@@ -120,6 +120,37 @@ def test_networks_that_htsim_has_no_words_for(cluster, words):
     found = Scenario.from_data({"cluster": cluster, "traffic": {"pattern": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 1}]}})
     files, said = exported("htsim", found)
     assert list(files) == ["connections.cm"] and any(notice.startswith("the topology is not written: ") and words in notice for notice in said)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "settings"),
+    [
+        ({"topology": "one-switch", "gpus": 8, "gpus_per_node": 1, "nvlink_gbps": 0}, None),
+        ({"topology": "one-switch", "gpus": 8, "gpus_per_node": 1, "nvlink_gbps": 0, "nic_gbps": 12.345678}, "cluster.nic_gbps=12.345678"),
+        (
+            {"topology": "rail-optimised", "gpus": 16, "gpus_per_node": 4},
+            "cluster.topology=rail-optimised --set cluster.gpus_per_node=4 --set cluster.nvlink_gbps=3600.0",
+        ),
+        (
+            {"topology": "leaf-spine", "gpus": 12, "gpus_per_node": 4, "hosts_per_leaf": 8, "ecmp_seed": 9, "fabric_gbps": 800, "oversubscription": 2},
+            "cluster.topology=leaf-spine --set cluster.gpus_per_node=4 --set cluster.hosts_per_leaf=8 --set cluster.oversubscription=2.0 "
+            "--set cluster.fabric_gbps=800.0 --set cluster.ecmp_seed=9 --set cluster.nvlink_gbps=3600.0",
+        ),
+        ({"topology": "file", "graph": "4 0 2\n\n0 1 1Gbps 1us 0\n2 3 1Gbps 1us 0\n"}, None),
+    ],
+)
+def test_what_restores_a_network_that_htsim_has_no_words_for(cluster, settings):
+    found = Scenario.from_data({"cluster": cluster, "traffic": {"pattern": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 1}]}})
+    files, said = exported("htsim", found)
+    told = [notice for notice in said if notice.startswith("connections.cm alone comes back with one switch at 400 Gb/s; run it with --set ")]
+    assert len(told) == (settings is not None)
+    if settings is None:
+        return
+    assert sorted(told[0].removesuffix(" for this network").split(" --set ")[1:]) == sorted(settings.split(" --set "))
+    back, _ = import_with_notices("htsim", {"connections.cm": files["connections.cm"].encode()})
+    again = build_network(apply_settings(back, settings.split(" --set ")).cluster)
+    for name in ("port_src", "port_dst", "port_rate_bps", "port_delay_ps", "port_kind", "node_server"):
+        assert (getattr(again, name) == getattr(build_network(found.cluster), name)).all(), name
 
 
 def two_ways(*faults):
