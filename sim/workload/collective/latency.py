@@ -1,8 +1,8 @@
 """What a collective costs besides its bytes: the latency terms of NCCL's model, protocol Simple (NVIDIA/nccl src/graph/tuning.cc).
 
-Of the steps of a ring over N servers ncclTopoTuneModel charges nInterSteps = N - 1 as steps between servers, of an all-reduce's
-2 (N - 1) (2 N in older versions); a tree has 2 log2i(N), a whole number rounded down. NCCL has a ring, a tree and NVLS: steps of the
-other algorithms are charged like a ring's, those that leave the server as dearer.
+Of the steps of a ring over N servers ncclTopoTuneModel (commit 01afd20) charges nInterSteps = N - 1 as steps between servers, of an
+all-reduce's 2N (some versions 2(N - 1)); a tree has 2 log2i(N), a whole number rounded down. NCCL has a ring, a tree and NVLS: steps
+of the other algorithms are charged like a ring's, those that leave the server as dearer.
 """
 
 import numpy as np
@@ -37,8 +37,9 @@ def steps(collective: str, algorithm: str, n: int, local: int) -> tuple[int, int
     """How many steps must follow each other, in the server and from server to server."""
     nodes, rounds = n // local, 2 if collective == "all-reduce" else 1
     if algorithm == "ring":
-        across = rounds * (nodes - 1)
-        return rounds * all_gather_steps(n) - across, across
+        total, between = rounds * all_gather_steps(n), rounds * nodes if collective == "all-reduce" else nodes - 1
+        across = min(total, between) if nodes > 1 else 0
+        return total - across, across
     if algorithm == "halving-doubling":
         return _exchanges(n, local, rounds)
     if algorithm == "hierarchical" and collective != "all-to-all":
