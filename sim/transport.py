@@ -51,8 +51,24 @@ def check_clock(transport: Transport, simulation: Simulation, network: Network) 
 
 def check_buffers(transport: Transport, network: Network) -> None:
     """Refuse a buffer that cannot hold its PFC thresholds and headroom: a lossless class never drops."""
-    if transport.pfc == "off":
+    need, headroom, name, ports = buffer_need(transport, network)
+    buffer = transport.buffer_mb * 1e6
+    if need <= buffer:
         return
+    hint = f"the nearest buffer_mb is {np.ceil(need / 1e4) / 100:g}"
+    left = (buffer - headroom) / max(1, ports) / BYTES_PER_KB
+    if transport.pfc == "fixed" and left >= 1:
+        hint += f", or pfc_xoff_kb = {np.floor(left):g}"
+    raise ScenarioError(
+        f"transport.buffer_mb = {transport.buffer_mb:g}: {name} has {ports} ports whose PFC thresholds and headroom take "
+        f"{show_bytes(need)}; {hint}"
+    )
+
+
+def buffer_need(transport: Transport, network: Network) -> tuple[float, float, str, int]:
+    """(bytes of PFC thresholds and headroom, bytes of headroom alone, name, ports) of the switch that needs the largest buffer."""
+    if transport.pfc == "off":
+        return 0.0, 0.0, "", 0
     wire = transport.payload_bytes + transport.header_bytes + CONTROLLERS[transport.congestion_control].DATA_TELEMETRY_BYTES
     rooms = headroom_bytes(network.port_rate_bps, network.port_delay_ps, wire)
     headroom = np.bincount(network.port_dst, weights=rooms, minlength=network.n_nodes)
@@ -60,18 +76,7 @@ def check_buffers(transport: Transport, network: Network) -> None:
     each = PFC_RESERVE_BYTES if transport.pfc == "dynamic" else transport.pfc_xoff_kb * BYTES_PER_KB
     need = np.where(network.node_is_host, 0, headroom + degree * each)
     worst = int(np.argmax(need))
-    buffer = transport.buffer_mb * 1e6
-    if need[worst] <= buffer:
-        return
-    name, ports = network.node_name[worst], int(degree[worst])
-    hint = f"the nearest buffer_mb is {np.ceil(need[worst] / 1e4) / 100:g}"
-    left = (buffer - headroom[worst]) / max(1, ports) / BYTES_PER_KB
-    if transport.pfc == "fixed" and left >= 1:
-        hint += f", or pfc_xoff_kb = {np.floor(left):g}"
-    raise ScenarioError(
-        f"transport.buffer_mb = {transport.buffer_mb:g}: {name} has {ports} ports whose PFC thresholds and headroom take "
-        f"{show_bytes(need[worst])}; {hint}"
-    )
+    return float(need[worst]), float(headroom[worst]), network.node_name[worst], int(degree[worst])
 
 
 def kernel_settings(

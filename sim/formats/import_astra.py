@@ -6,7 +6,7 @@ from sim.formats.astra_network import AstraNetwork, graph_text, is_astra_network
 from sim.formats.astra_system import AstraSystem, is_astra_system, read_astra_system
 from sim.formats.chakra import read_chakra
 from sim.formats.chakra_node import Roofline
-from sim.formats.import_parts import Found, default_cluster, plain_name
+from sim.formats.import_parts import Found, default_cluster, plain_name, with_buffers
 from sim.scenario import Cluster, Scenario
 from sim.workload.program_chakra_work import ChakraWork, one_all_reduce, to_text
 
@@ -43,7 +43,7 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
         "name": name, "title": f"Chakra trace {name}" if traces else f"ASTRA-sim network {name}",
         "description": f"Imported from {', '.join(names)}: {len(work.kind)} nodes on {work.ranks} ranks.", "cluster": cluster, "program": program,
     }  # fmt: skip
-    return Scenario.from_data(data), said
+    return with_buffers(Scenario.from_data(data), said), said
 
 
 def _roofline(system: AstraSystem) -> Roofline:

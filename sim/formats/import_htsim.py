@@ -4,7 +4,7 @@ from sim.errors import FormatError
 from sim.formats.htsim_cm import is_htsim_cm, read_cm
 from sim.formats.htsim_topo import graph_text, is_htsim_topo, read_topo
 from sim.formats.import_messages import messages
-from sim.formats.import_parts import Found, plain_name
+from sim.formats.import_parts import Found, plain_name, with_buffers
 from sim.scenario import Scenario
 from sim.workload.program_htsim_work import HtsimWork, to_text
 
@@ -37,7 +37,7 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
         "description": f"Imported from htsim's {' and '.join(names)}" + (f": {len(work.src)} connections, {len(work.trigger_id)} triggers." if work else "."),
     }  # fmt: skip
     data |= _work(work, ", ".join(names), matrix and matrix[0], said)
-    return Scenario.from_data(data), said
+    return with_buffers(Scenario.from_data(data), said), said
 
 
 def cluster_of(nodes: int) -> dict:

@@ -1,12 +1,19 @@
-"""What importers share: files told apart by what is in them, and clusters where none is given."""
+"""What importers share: files told apart by what is in them, clusters and buffers where none are given."""
 
+import math
 from collections.abc import Callable
 from pathlib import PurePath
 
 from sim.errors import FormatError
 from sim.formats.text import MAX_NAMES_SHOWN, text_of
+from sim.scenario import Scenario
+from sim.topology.build import build_network
+from sim.transport import buffer_need
+from sim.units import show_bytes
 
 Named = tuple[str, str]  # a file's name and its text
+SHARED_ROOM = 1.25  # buffer over what PFC sets aside in a switch, so that a pool is left to share
+MAX_BUFFER_MB = 1_000_000  # of a scenario
 SERVER_GPUS = 8  # GPUs in a server where nothing says otherwise, as in DGX and HGX systems
 
 
@@ -73,3 +80,18 @@ def default_cluster(gpus: int) -> tuple[dict, str]:
         {"topology": "one-switch", "gpus": gpus, "gpus_per_node": 1, "nvlink_gbps": 0},
         f"no topology is given: {gpus} GPUs around one switch at 400 Gb/s are taken",
     )
+
+
+def with_buffers(scenario: Scenario, said: list[str]) -> Scenario:
+    """The scenario of files that say nothing of buffers, with buffers that hold what PFC sets aside; adds to `said` what was changed."""
+    default = scenario.transport.buffer_mb
+    need, _, name, ports = buffer_need(scenario.transport, build_network(scenario.cluster))
+    if need <= default * 1e6:
+        return scenario
+    name = f"node {name}" if name.isdigit() else name
+    buffer_mb = min(math.ceil(need * SHARED_ROOM / 1e6), MAX_BUFFER_MB)
+    said.append(
+        f"the files say nothing of buffers: transport.buffer_mb is set to {buffer_mb}, for PFC thresholds and headroom of the {ports} ports of {name} "
+        f"take {show_bytes(need)}, more than the default of {default:g} MB"
+    )
+    return scenario.replace("transport.buffer_mb", buffer_mb)

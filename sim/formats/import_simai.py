@@ -1,7 +1,7 @@
 """SimAI's files as a scenario: a workload, a topology, or both."""
 
 from sim.errors import FormatError
-from sim.formats.import_parts import Found, default_cluster, plain_name
+from sim.formats.import_parts import Found, default_cluster, plain_name, with_buffers
 from sim.formats.simai_topology import is_simai_topology, read_simai_topology
 from sim.formats.simai_workload import is_simai_workload, read_simai_workload
 from sim.scenario import Scenario
@@ -40,4 +40,4 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
         "cluster": cluster,
         "program": {"kind": "simai", "source": ", ".join(names), "ranks": work.gpus, "work": to_text(work)},
     }
-    return Scenario.from_data(data), said
+    return with_buffers(Scenario.from_data(data), said), said
