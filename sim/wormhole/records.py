@@ -74,7 +74,7 @@ def make_records(w, state, classes, undivided) -> Records:
     rate_bps, delay_ps = (classes[CLASS_FIELDS.index(name)].astype(np.int64) for name in ("rate_bps", "delay_ps"))
     return Records(
         episodes, partitions_of(episodes), _patterns(episodes, log["state"], words), words,
-        _rates(w, int(state.g[0]["payload"]), log, episodes["pattern_id"], left_of, len(words)),
+        _rates(w, int(state.g[0]["payload"]), log, episodes["pattern_id"], left_of, words),
         rate_bps, delay_ps, (count - len(log), unread), undivided,
     )  # fmt: skip
 
@@ -127,13 +127,14 @@ def _patterns(episodes, states, words) -> np.ndarray:
     return found
 
 
-def _rates(w, payload, log, which, left_of, patterns) -> list:
-    """float64[flows] of each pattern: payload that its flows sent over time, in bit/s, in its longest episode."""
+def _rates(w, payload, log, which, left_of, words) -> list:
+    """float64[flows] of each pattern: payload that its flows sent over time, in bit/s, in its longest episode of known outcome; 0 of none."""
     lasted = log["to_ps"] - log["from_ps"]
-    order = np.lexsort((lasted, which))
+    told = np.flatnonzero((which != NOT_READ) & (log["outcome"] != FORGOTTEN))
+    order = told[np.lexsort((lasted[told], which[told]))]
     last = order[np.flatnonzero(np.append(np.diff(which[order]) != 0, True))] if len(order) else order
-    found = [np.zeros(0)] * patterns
-    for episode in last[(which[last] != NOT_READ) & (log["outcome"][last] != FORGOTTEN)].tolist():
+    found = [np.zeros(int(some[0])) for some in words]
+    for episode in last.tolist():
         outcome = w.outcome[log["outcome"][episode]]
         at = int(outcome["at"])
         at += 2 + 2 * int(w.arena[at]) + int(w.arena[at + 1])

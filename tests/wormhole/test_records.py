@@ -102,3 +102,13 @@ def test_a_run_without_flows_has_empty_records():
     found = finished(star((0, 1)), [(0, 1, 0)], 2).records()
     assert len(found.episodes) == len(found.partitions) == len(found.patterns) == 0
     assert np.asarray(found.words).size == 0
+
+
+def test_patterns_whose_outcomes_are_forgotten_have_flows_all_the_same():
+    """A memo of a few kilobytes keeps the outcome of no episode of one of the patterns."""
+    sim = make_simulation(load_preset("moe-8x7b-64"), "wormhole", most_words=1 << 12)
+    for _ in range(20):
+        sim.advance(50_000)
+    found = sim.records()
+    assert [len(rates) for rates in found.rates_bps] == [int(words[0]) for words in found.words] and len(found.words) > 1
+    assert any((rates == 0).all() for rates in found.rates_bps)
