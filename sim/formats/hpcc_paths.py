@@ -6,6 +6,7 @@ import io
 import numpy as np
 
 from sim.errors import FormatError, ScenarioError
+from sim.formats.text import is_whole, quoted
 from sim.topology.network import Network
 from sim.topology.routing import explicit_path
 
@@ -17,18 +18,17 @@ def read_paths(
     text: str, network: Network, file: str = "paths"
 ) -> dict[Pair, tuple[np.ndarray | None, np.ndarray | None]]:
     """(data ports, ACK ports), each int32 or None where the field is empty, of each (src, dst)."""
-    rows = list(csv.reader(io.StringIO(text)))
-    if not rows or [cell.strip() for cell in rows[0]] != HEADER:
-        raise FormatError(f"{file}:1: {','.join(rows[0]) if rows else ''!r}: must be the header {','.join(HEADER)}")
+    rows = [(line, row) for line, row in enumerate(csv.reader(io.StringIO(text)), 1) if any(cell.strip() for cell in row)]
+    top, header = rows[0] if rows else (1, [])
+    if [cell.strip() for cell in header] != HEADER:
+        raise FormatError(f"{file}:{top}: {quoted(','.join(header))}: must be the header {','.join(HEADER)}")
     found: dict[Pair, tuple[np.ndarray | None, np.ndarray | None]] = {}
     lines: dict[Pair, int] = {}
-    for line, row in enumerate(rows[1:], 2):
-        if not row:
-            continue
+    for line, row in rows[1:]:
         cells = [cell.strip() for cell in row]
-        if len(cells) != len(HEADER) or not (cells[0].isdecimal() and cells[1].isdecimal()):
+        if len(cells) != len(HEADER) or not (is_whole(cells[0]) and is_whole(cells[1])):
             raise FormatError(
-                f"{file}:{line}: {','.join(cells)!r}: must be src,dst,path,ack_path, like 0,1,0-2-1,1-2-0"
+                f"{file}:{line}: {quoted(','.join(cells))}: must be src,dst,path,ack_path, like 0,1,0-2-1,1-2-0"
             )
         pair = int(cells[0]), int(cells[1])
         if pair in lines:
@@ -46,12 +46,12 @@ def _ports(cell: str, ends: Pair, network: Network, place: str) -> np.ndarray | 
     if not cell:
         return None
     nodes = cell.split("-")
-    bad = next((node for node in nodes if not node.isdecimal() or int(node) >= network.n_nodes), None)
+    bad = next((node for node in nodes if not is_whole(node) or int(node) >= network.n_nodes), None)
     if bad is not None:
-        raise FormatError(f"{place} {cell!r}: node {bad!r}: must be an id from 0 to {network.n_nodes - 1}")
+        raise FormatError(f"{place} {quoted(cell)}: node {quoted(bad)}: must be an id from 0 to {network.n_nodes - 1}")
     if (int(nodes[0]), int(nodes[-1])) != ends:
-        raise FormatError(f"{place} {cell!r}: must lead from {ends[0]} to {ends[1]}")
+        raise FormatError(f"{place} {quoted(cell)}: must lead from {ends[0]} to {ends[1]}")
     try:
         return explicit_path(network, [int(node) for node in nodes])
     except ScenarioError as problem:
-        raise FormatError(f"{place} {cell!r}: {str(problem).partition(': ')[2]}") from None
+        raise FormatError(f"{place} {quoted(cell)}: {str(problem).partition(': ')[2]}") from None

@@ -11,20 +11,19 @@ from sim.formats.import_messages import messages
 from sim.formats.import_parts import Found, plain_name
 from sim.formats.text import rows_of
 from sim.scenario import Scenario
-from sim.units import BYTES_PER_KB, PS_PER_S, PS_PER_US, ps_from_s, show_rate
+from sim.units import BYTES_PER_KB, PS_PER_S, PS_PER_US, parse_rate_bps, ps_from_s, show_rate
 
 TAKES = "a topology (nNodes nSwitches nLinks ...), a flow file (nFlows, src dst pg dport bytes start_s), a configuration (CC_MODE 3 ...), and paths (CSV)"
+TOPOLOGY, FLOWS, CONFIG, PATHS = "topology", "flow file", "configuration", "paths file"
 NEVER_KB = 1e9  # a threshold that no queue reaches
 
 
 def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
     """The scenario of the files, and what to know about it."""
-    paths = found.take_where("paths file", lambda text: text.lstrip().startswith(",".join(HEADER)))
-    config = found.take_where("configuration", _begins_with_a_key)
-    topology = found.take_where("topology", lambda text: _numbers_first(text) == 3)
-    flows = found.take_where("flow file", lambda text: _numbers_first(text) == 1)
+    kind_of = {found.text(name): what_is(name, found.text(name)) for name in found.left}
+    topology, flows, config, paths = (found.take_where(kind, lambda text, kind=kind: kind_of[text] == kind) for kind in (TOPOLOGY, FLOWS, CONFIG, PATHS))
     found.end()
-    for file, what in ((topology, "topology"), (flows, "flow file")):
+    for file, what in ((topology, TOPOLOGY), (flows, FLOWS)):
         if file is None:
             raise found.missing(what)
     case = case_of_texts(topology, flows, config, paths, windows=False)
@@ -52,18 +51,24 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
     return Scenario.from_data(data), said
 
 
-def _begins_with_a_key(text: str) -> bool:
-    """Whether the first line that is no comment begins with a word in capitals."""
-    first = next((words[0] for _, words in rows_of(text) if not words[0].startswith("#")), "")
-    return re.fullmatch(r"[A-Z][A-Z0-9_]+", first) is not None
-
-
-def _numbers_first(text: str) -> int:
-    """How many whole numbers, and nothing else, the first line holds; topologies may go on in the same line."""
-    words = text.split("\n", 1)[0].split() if text.strip() else []
-    if not words or not all(word.isdecimal() for word in words):
-        return 3 if len(words) > 3 and all(word.isdecimal() for word in words[:3]) else 0
-    return min(len(words), 3) if len(words) != 2 else 0
+def what_is(name: str, text: str) -> str | None:
+    """Which of the four kinds a file is, by its words wherever its lines end; by its name where they leave it open; None: of no kind."""
+    rows = rows_of(text)
+    if "".join(rows[0][1]).startswith(",".join(HEADER)):
+        return PATHS
+    if re.fullmatch(r"[A-Z][A-Z0-9_]+", next((words[0] for _, words in rows if not words[0].startswith("#")), "")):
+        return CONFIG
+    words = text.split()
+    if not words[0].isdecimal():
+        return None
+    if any(parse_rate_bps(word) is not None for word in words):  # topologies alone hold rates
+        return TOPOLOGY
+    if len(words) % 6 == 1 and len(words) == 1 + 6 * int(words[0]):
+        return FLOWS
+    if len(words) > 2 and words[1].isdecimal() and words[2].isdecimal() and len(words) == 3 + int(words[1]) + 5 * int(words[2]):
+        return TOPOLOGY
+    named = [kind for kind, part in ((TOPOLOGY, "topo"), (FLOWS, "flow")) if part in name.lower()]
+    return named[0] if len(named) == 1 else {1: FLOWS, 3: TOPOLOGY}.get(len(rows[0][1]))
 
 
 def _simulation(case: HpccCase, origin_ps: int, said: list[str]) -> dict:

@@ -12,6 +12,7 @@ MAX_DIGITS = 40
 MAX_NAMES_SHOWN = 20
 SHOWN = 60  # characters of a faulty word that an error repeats
 _LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1},}}")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?", re.ASCII)
 _WHOLE = re.compile(r"([0-9]+)(?:\.0*)?", re.ASCII)
 
 
@@ -66,6 +67,16 @@ def quoted(word: object) -> str:
     """A word as an error repeats it: in quotes, and cut if it is long."""
     text = repr(str(word))
     return text if len(text) <= SHOWN else text[: SHOWN - 4] + "...'"
+
+
+def is_whole(word: str) -> bool:
+    """Whether a word is a whole number in plain digits, 0 to 9, of a length that a number can have."""
+    return word.isascii() and word.isdecimal() and len(word) <= MAX_DIGITS
+
+
+def number(word: str) -> float | None:
+    """A number written plainly, like `2`, `.5` or `1e-3`; None for anything else that Python would take: `2_0`, `nan`, digits of other scripts."""
+    return float(word) if _NUMBER.fullmatch(word) else None
 
 
 def whole(word: str, place: str, what: str, low: int = 0, high: int = 2**63 - 1) -> int:
