@@ -6,9 +6,9 @@ import streamlit as st
 from views.figures.heat import heat
 from views.figures.port import MARKS, port, quiet, seen
 from views.figures.style import CONFIG
-from views.parts import fault_times, metrics, page
+from views.parts import congestion, fault_times, metrics, page
 from views.parts.job_names import of_numbers
-from views.parts.words import plural, show_bytes, show_count, show_rate, show_share, show_time
+from views.parts.words import plural, show_count, show_rate, show_share, show_time
 
 TICK_S = 0.4
 TICKS = 60  # steps in which Play goes through the whole run
@@ -143,9 +143,7 @@ def detail(result, port_id: int, at_s: float) -> None:
             show_share(row["mean_utilisation"]),
             f"Of {show_rate(row['rate_bps'])}, over the whole run",
         ),
-        ("Deepest queue", show_bytes(row["max_queue_bytes"]), None),
-        ("ECN marks", show_count(row["ecn_marks"]), None),
-        ("Paused by PFC", show_time(row["paused_s"]), plural(row["pauses"], "pause")),
+        *congestion.figures(result.summary, congestion.OF_PORT, row),
         *_of_others(result, flows),
     )
     st.plotly_chart(

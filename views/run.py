@@ -7,7 +7,7 @@ from sim.result_summary import simulated_hops
 from views.figures.completion import completion
 from views.figures.hops import hop_bars, parts_of
 from views.figures.style import CONFIG
-from views.parts import collective, downloads, draft, earlier, job_times, metrics, modes, page, session
+from views.parts import collective, congestion, downloads, draft, earlier, job_times, metrics, modes, page, session
 from views.parts.job_names import of_time, trains
 from views.parts.labels import labelled
 from views.parts.words import fine_share, plain, plural, roughly, show_bytes, show_count, show_time
@@ -122,20 +122,7 @@ def headline(result) -> None:
             ("99th percentile", _time(summary["p99_fct_s"]), "99 of 100 flows complete within this time"),
             ("Slowest flow", _time(summary["max_fct_s"]), "A collective waits for its slowest flow"),
         ),
-        (
-            (
-                "ECN marks",
-                show_count(summary["ecn_marks"]),
-                "Packets that switches marked because their queue was long",
-            ),
-            ("PFC pauses", show_count(summary["pfc_pauses"]), "Times a switch told its neighbour to stop sending"),
-            ("Deepest queue", show_bytes(summary["max_queue_bytes"]), "Most bytes that ever waited at one port"),
-            (
-                "Packets lost",
-                show_count(summary["drops"] + summary["losses"]),
-                "By full buffers, or on lossy or failed links",
-            ),
-        ),
+        congestion.figures(summary),
     )
     for name, figures in zip(("times", "congestion"), rows, strict=True):
         metrics.row(name, *figures, border=True)

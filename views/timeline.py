@@ -6,11 +6,11 @@ from views.figures.gantt import gantt
 from views.figures.pipeline_times import bubble_of
 from views.figures.shares import OTHERS, kind_word, parts_of_path, path_shares
 from views.figures.style import CONFIG, time_unit
-from views.parts import fault_times, metrics, page, ranks, records
+from views.parts import congestion, fault_times, metrics, page, ranks, records
 from views.parts import window as stretch
 from views.parts.fields import spell
 from views.parts.job_names import of_numbers, trains
-from views.parts.words import plain, plural, show_bytes, show_count, show_rate, show_share, show_time
+from views.parts.words import plain, plural, show_bytes, show_rate, show_share, show_time
 
 CHOSEN_FLOW, WINDOW = "timeline flow", "timeline window"
 CANDIDATES = 200
@@ -184,7 +184,7 @@ def close_look(result) -> None:
             "–" if missing["slowdown"] else f"{flow['slowdown']:.2f}",
             "Completion time over that of the flow alone",
         ),
-        ("ECN marks", show_count(flow["ecn_marks"]), "Packets of this flow that switches marked"),
+        *congestion.figures(result.summary, congestion.OF_FLOW, flow),
     )
     st.caption(
         f"{show_bytes(flow['bytes'])} of payload from rank {flow['src']} to rank {flow['dst']}"
@@ -215,15 +215,18 @@ def hops(result, flow_id: int) -> None:
     paths = result.flow_paths(flow_id)
     table = result.ports.iloc[[port for _, ports in paths for port in ports]]
     since = [show_time(at_s) for at_s, ports in paths for _ in ports]
+    queued = {
+        "deepest queue": [show_bytes(size) for size in table["max_queue_bytes"]],
+        "ECN marks": table["ecn_marks"].tolist(),
+        "PFC pauses": table["pauses"].tolist(),
+    }
     st.dataframe(
         {
             **({"since": since} if len(paths) > 1 else {}),
             "port": table["name"].tolist(),
             "speed": [show_rate(rate) for rate in table["rate_bps"]],
             "mean utilisation": [show_share(share) for share in table["mean_utilisation"]],
-            "deepest queue": [show_bytes(size) for size in table["max_queue_bytes"]],
-            "ECN marks": table["ecn_marks"].tolist(),
-            "PFC pauses": table["pauses"].tolist(),
+            **(queued if congestion.simulated(result.summary) else {}),
         },
         column_config={name: st.column_config.NumberColumn(format="localized") for name in ("ECN marks", "PFC pauses")},
         hide_index=True,

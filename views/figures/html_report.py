@@ -16,7 +16,7 @@ from views.figures.heat import heat
 from views.figures.hops import hop_bars, parts_of
 from views.figures.port import port, quiet
 from views.figures.shares import parts_of_path, path_shares
-from views.parts import palette
+from views.parts import congestion, palette
 from views.parts.job_names import of_time
 from views.parts.words import fine_share, plural, show_bytes, show_count, show_time
 
@@ -68,8 +68,7 @@ def _key_figures(result) -> str:
         *_times(result),
         ("Flows finished", f"{show_count(summary['flows_finished'])} of {show_count(summary['flows'])}"),
         ("Mean flow completion", times["mean"]), ("99th percentile", times["p99"]), ("Slowest flow", times["max"]),
-        ("ECN marks", show_count(summary["ecn_marks"])), ("PFC pauses", show_count(summary["pfc_pauses"])),
-        ("Packets lost", show_count(summary["drops"] + summary["losses"])), ("Deepest queue", show_bytes(summary["max_queue_bytes"])),
+        *((name, value if congestion.simulated(summary) else "– (not simulated)") for name, value, _ in congestion.figures(summary)),
         ("Packet-hops", show_count(summary["packet_hops"]["total"])), ("CPU time", show_time(summary["cpu_s"]["total"])),
         ("Peak memory of the process", show_bytes(summary["peak_rss_bytes"])),
     )  # fmt: skip
@@ -107,9 +106,10 @@ def charts(result) -> Iterator[tuple[str, str, go.Figure]]:
         bin = int(result.series.tx_bytes.sum(axis=0).argmax())
         edges = result.series.edges_s
         yield "Network at its busiest", f"Links by load between {show_time(edges[bin])} and {show_time(edges[bin + 1])}.", heat(result, bin)
-        deepest = int(np.argmax(result.raw.port_max_queue_bytes))
-        told = " ".join(filter(None, ("Load, queue, marks and pauses of the port with the deepest queue.", quiet(result, deepest))))
-        yield f"Deepest queue: {result.network.port_name(deepest)}", told, port(result, deepest)
+        if congestion.simulated(result.summary):
+            deepest = int(np.argmax(result.raw.port_max_queue_bytes))
+            told = " ".join(filter(None, ("Load, queue, marks and pauses of the port with the deepest queue.", quiet(result, deepest))))
+            yield f"Deepest queue: {result.network.port_name(deepest)}", told, port(result, deepest)
     if result.summary["mode"] == "wormhole" and result.summary["packet_hops"]["total"]:
         parts = parts_of(result.summary["packet_hops"])
         told = ", ".join(f"{fine_share(value / max(1, sum(parts.values())))} {name}" for name, value in parts.items())
