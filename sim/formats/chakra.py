@@ -8,8 +8,8 @@ import numpy as np
 from google.protobuf import proto
 from google.protobuf.message import DecodeError
 
-from sim.errors import FormatError, did_you_mean
-from sim.formats.astra_system import read_object
+from sim.errors import FormatError, did_you_mean, nearest_words
+from sim.formats.astra_system import KEYS, line_of_key, read_object
 from sim.formats.chakra_messages import GlobalMetadata, Node
 from sim.formats.chakra_node import Roofline, Row, row_of
 from sim.formats.text import quoted
@@ -43,7 +43,7 @@ def read_chakra(files: dict[str, bytes], groups: tuple[str, str] | None = None, 
     columns = [_read_rank(name, files[name], len(files), roofline) for name in ordered(list(files))]
     if sum(len(column.rows) for column in columns) > MAX_NODES:
         raise FormatError(f"{columns[0].file}: these traces have more than {MAX_NODES} nodes in all, which is the most that is read")
-    given = _groups(groups, len(columns)) if groups else {}
+    given = read_groups(*groups, len(columns)) if groups else {}
     used: dict[str, list[int]] = {}
     for rank, column in enumerate(columns):
         for name in dict.fromkeys(row.group for row in column.rows if row.group is not None):
@@ -136,15 +136,18 @@ def _add(column: Column, node, place: str, rank: int, ranks: int, roofline: Roof
     column.deps.append(deps)
 
 
-def _groups(groups: tuple[str, str], ranks: int) -> dict[str, list[int]]:
-    """Ranks of each group of a JSON object {"name": [ranks]}."""
-    file, text = groups
+def read_groups(file: str, text: str, ranks: int) -> dict[str, list[int]]:
+    """Ranks of each group of a JSON object {"name": [ranks]}; FormatError, one line, for the first fault."""
     content = read_object(text, file)
     for name, members in content.items():
         if not isinstance(members, list) or not members or any(type(rank) is not int or not 0 <= rank < ranks for rank in members):
-            raise FormatError(f"{file}: group {quoted(name)}: must be a list of ranks from 0 to {ranks - 1}, like [0, 1]")
+            near = nearest_words(name, KEYS)
+            setting = f"; or, as a key of system.json, {near}" if near.startswith("did you mean") else ""
+            raise FormatError(
+                f"{file}:{line_of_key(text, name)}: group {quoted(name)}: must be a list of ranks from 0 to {ranks - 1}, like [0, 1]{setting}"
+            )
         if len(set(members)) != len(members):
-            raise FormatError(f"{file}: group {quoted(name)} has a rank twice")
+            raise FormatError(f"{file}:{line_of_key(text, name)}: group {quoted(name)} has a rank twice")
     return {name: sorted(members) for name, members in content.items()}
 
 

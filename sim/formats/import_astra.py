@@ -4,7 +4,7 @@ from sim.catalogue.gpus import GPUS
 from sim.errors import FormatError
 from sim.formats.astra_network import AstraNetwork, graph_text, is_astra_network, read_astra_network
 from sim.formats.astra_system import AstraSystem, is_astra_system, read_astra_system
-from sim.formats.chakra import read_chakra
+from sim.formats.chakra import read_chakra, read_groups
 from sim.formats.chakra_node import Roofline
 from sim.formats.import_parts import Found, default_cluster, plain_name, with_buffers
 from sim.scenario import Cluster, Scenario
@@ -34,6 +34,9 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
         said += more
     else:
         work = one_all_reduce(network.n_npus, ALONE_BYTES)
+        if groups:
+            read_groups(*groups, network.n_npus)
+            said.append(f"{groups[0]}: process groups are without effect where no trace is given")
         said.append(f"no trace is given: one all-reduce of {ALONE_BYTES // 10**6} MB over all {network.n_npus} NPUs is put in its place")
     cluster = _cluster(network, work, said)
     names = [file[0] for file in (network_file, system_file, groups) if file] + _shown(sorted(traces))

@@ -124,7 +124,7 @@ def test_refused_in_one_line(traces, words):
     "groups, words",
     [
         ('{"b": [0]}', "pg_name 'a' is not in g.json: .*known: b"),
-        ('{"a": [0, 2]}', "g.json: group 'a': must be a list of ranks from 0 to 1"),
+        ('{"a": [0, 2]}', "g.json:1: group 'a': must be a list of ranks from 0 to 1"),
         ('{"a": [0, 0]}', "has a rank twice"),
         ('{"a": [0]}', "t.1.et: rank 1 uses group 'a', whose ranks are \\[0\\] in g.json"),
         ("[", "g.json:1: is not JSON"),

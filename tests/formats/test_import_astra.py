@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sim.accuracy import differing
-from sim.errors import ScenarioError
+from sim.errors import FormatError, ScenarioError
 from sim.estimate import estimate
 from sim.formats.importing import import_with_notices
 from sim.modes import make_simulation
@@ -128,3 +128,17 @@ def test_every_mode_runs_it(name):
 def test_a_ring_too_long_for_a_path_is_refused():
     with pytest.raises(ScenarioError, match="the path from 0 to 300 has 300 links: at most 255 are simulated"):
         import_with_notices("astra", {**sent(600, 0, 300, 1000), "network.yml": network(("Ring", 600))})
+
+
+@pytest.mark.parametrize("traces", [{}, {f"t.{rank}.et": trace(all_reduce(1, 100)) for rank in range(4)}])
+@pytest.mark.parametrize("text, near", [
+    ('{"all-reduce-implementatio": ["direct"]}', "all-reduce-implementation"), ('{"preferred-dataset-split": 4}', "preferred-dataset-splits"),
+])  # fmt: skip
+def test_a_misspelt_setting_is_told_with_and_without_traces(traces, text, near):
+    with pytest.raises(FormatError, match=f"s.json:1: group .* must be a list of ranks from 0 to 3.* did you mean '{near}'"):
+        imported(traces, ("Switch", 4), **{"s.json": text.encode()})
+
+
+def test_groups_without_traces_are_read_and_said_to_have_no_effect():
+    _, said = imported({}, ("Switch", 4), **{"g.json": b'{"a": [0, 1]}'})
+    assert "g.json: process groups are without effect where no trace is given" in said
