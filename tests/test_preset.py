@@ -152,3 +152,12 @@ def test_a_byte_order_mark_and_line_ends_of_other_systems_are_read(tmp_path):
     path = tmp_path / "windows.toml"
     path.write_bytes(b"\xef\xbb\xbf" + (preset.PRESET_DIRECTORY / "incast-16.toml").read_bytes().replace(b"\n", b"\r\n"))
     assert preset.load_preset(path).digest() == preset.load_preset("incast-16").digest()
+
+
+def test_files_are_larger_than_links_can_be(tmp_path, monkeypatch):
+    file = tmp_path / "large.toml"
+    file.write_text("#" * 5_000_000 + "\n" + preset.to_toml(SCENARIO), "utf-8")
+    assert preset.load_preset(file) == SCENARIO
+    monkeypatch.setattr(preset, "MAX_SCENARIO_BYTES", 5_000_000)
+    with pytest.raises(ScenarioError, match="large.toml: is 500.... bytes; at most 5000000 are read"):
+        preset.load_preset(file)

@@ -7,10 +7,11 @@ import streamlit as st
 from sim.errors import FormatError, LabError
 from sim.formats.importing import IMPORTERS, import_with_notices
 from sim.formats.text import text_of
-from sim.preset import MAX_SCENARIO_BYTES, list_presets, parse_toml
+from sim.preset import list_presets, parse_toml
 from sim.scenario import Scenario
 from sim.topology.build import all_notices, build_network
 
+MAX_SCENARIO_BYTES = 16_000_000  # of a scenario's TOML, which is read in memory many times its size
 MAX_UPLOAD_MB = 50  # of one file, and of all files together
 IMPORTS_KEPT = 2
 OWN = "own"
@@ -67,7 +68,7 @@ def own(files: dict[str, bytes]) -> tuple[Scenario, list[str]]:
         raise FormatError(f"{len(files)} files: a scenario is one .toml file; {ELSEWHERE}")
     ((name, content),) = files.items()
     if len(content) > MAX_SCENARIO_BYTES:
-        raise FormatError(f"{name}: is {len(content)} bytes; at most {MAX_SCENARIO_BYTES} are read")
+        raise FormatError(f"{name}: is {len(content)} bytes; at most {MAX_SCENARIO_BYTES} are read here, python -m sim run takes more")
     try:
         data = parse_toml(text_of(content, name))
     except ValueError as problem:
