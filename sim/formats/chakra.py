@@ -59,7 +59,22 @@ def read_chakra(files: dict[str, bytes], groups: tuple[str, str] | None = None, 
         stranger = next((rank for rank in used[name] if rank not in own), None)
         if stranger is not None:
             raise FormatError(f"{columns[stranger].file}: rank {stranger} uses group {quoted(name)}, whose ranks are {ranks[:8]} in {groups[0]}")
+    _check_roots(columns, dict(zip(names, members, strict=True)))
     return _joined(columns, names, members), _notices(columns, roofline)
+
+
+def _check_roots(columns: list[Column], members: dict[str, list[int]]) -> None:
+    """FormatError for a broadcast from a rank that is not in its group."""
+    own = {name: set(ranks) for name, ranks in members.items()}
+    for column in columns:
+        for node, row in zip(column.ids, column.rows, strict=True):
+            if row.kind == COLLECTIVE and row.peer >= 0 and row.peer not in own[row.group]:
+                ranks = members[row.group]
+                nearest = min(ranks, key=lambda rank: abs(rank - row.peer))
+                raise FormatError(
+                    f"{column.file}: node {node}: root {row.peer} of a broadcast is a rank among all, but not in group {quoted(row.group)}, "
+                    f"whose ranks are {ranks[:8]}; the nearest is {nearest}"
+                )
 
 
 def ordered(names: list[str]) -> list[str]:

@@ -23,7 +23,8 @@ TYPES = {
     7: ("COLL", COLLECTIVE),
 }  # fmt: skip
 COMM_TYPES = {0: "all-reduce", 2: "all-gather", 5: "broadcast", 6: "all-to-all", 7: "reduce-scatter", 8: "reduce-scatter", 9: "barrier"}
-BARRIER = 9
+BROADCAST, BARRIER = 5, 9
+ROOT = ("comm_src", "root", "root_rank")  # attributes that name a broadcast's root, a rank among all
 PS_PER_US = 10**6
 
 
@@ -81,6 +82,7 @@ def row_of(node, place: str, rank: int, ranks: int, roofline: Roofline | None) -
         collective = COLLECTIVES.index(COMM_TYPES[comm_type])
         n_bytes = 0 if comm_type == BARRIER else n_bytes
         group = _group(attributes, place)
+        peer = _root(attributes, place, ranks) if comm_type == BROADCAST else -1
     return Row(kind, cpu, duration_ps, n_bytes, peer, tag, collective, group, timed)
 
 
@@ -103,6 +105,14 @@ def _integer(attributes: dict, name: str, place: str, low: int, high: int, defau
     if not low <= value <= high:
         raise FormatError(f"{place}: {name} {value}: must be from {low} to {high}; the nearest is {min(max(value, low), high)}")
     return value
+
+
+def _root(attributes: dict, place: str, ranks: int) -> int:
+    """The rank that a broadcast starts from; -1, the first of its group, where none is named."""
+    given = {name: _integer(attributes, name, place, 0, ranks - 1) for name in ROOT if name in attributes}
+    if len(set(given.values())) > 1:
+        raise FormatError(f"{place}: {' and '.join(f'{name} {rank}' for name, rank in given.items())} disagree on the root of a broadcast; give one")
+    return next(iter(given.values()), -1)
 
 
 def _group(attributes: dict, place: str) -> str:

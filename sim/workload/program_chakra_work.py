@@ -113,6 +113,11 @@ def _check_references(work: ChakraWork) -> None:
             raise ScenarioError(f"program.work: node {int(np.flatnonzero(wrong)[0])}: {what}; import the files again")
     if len(work.deps) and (np.repeat(rank, work.n_deps) != rank[work.deps]).any():
         raise ScenarioError("program.work: a node depends on one of another rank; import the files again")
+    members = [set(ranks) for ranks in work.members]
+    rooted = np.flatnonzero(collective & (work.peer >= 0)).tolist()
+    stray = next((node for node in rooted if int(work.peer[node]) not in members[work.group[node]]), None)
+    if stray is not None:
+        raise ScenarioError(f"program.work: node {stray}: its root is not in its group; import the files again")
     for name, members in zip(work.groups, work.members, strict=True):
         if len(set(members)) != len(members):
             raise ScenarioError(f"program.work: group {name!r} has a rank twice; import the files again")

@@ -142,3 +142,27 @@ def test_a_misspelt_setting_is_told_with_and_without_traces(traces, text, near):
 def test_groups_without_traces_are_read_and_said_to_have_no_effect():
     _, said = imported({}, ("Switch", 4), **{"g.json": b'{"a": [0, 1]}'})
     assert "g.json: process groups are without effect where no trace is given" in said
+
+
+@pytest.mark.parametrize("attribute", ["comm_src", "root", "root_rank"])
+def test_a_broadcast_starts_at_its_root(attribute):
+    """Ten packets to the switch and on, from 2 to 3, 3 to 0, 0 to 1; the last ACK of a step goes before the next one's data."""
+    files = {f"t.{rank}.et": trace(all_reduce(1, 10_000, comm_type=BROADCAST, **{attribute: 2})) for rank in range(4)}
+    result = ran(imported(files, ("Switch", 4))[0])
+    assert list(zip(result.flows["src"], result.flows["dst"], strict=True)) == [(2, 3), (3, 0), (0, 1)]
+    assert ends_ps(result) == 3 * (11 * SLOT + 2 * US) + 2 * ANSWER
+
+
+def test_a_broadcasts_root_is_a_rank_among_all_in_its_group():
+    def files(members, **root):
+        entered = {rank: [all_reduce(1, 1000, comm_type=BROADCAST, pg_name="some", **root)] for rank in members}
+        return {**{f"t.{rank}.et": trace(*entered.get(rank, [])) for rank in range(4)}, "g.json": json.dumps({"some": members}).encode()}
+
+    result = ran(imported(files([1, 3], root=3), ("Switch", 4))[0])
+    assert list(zip(result.flows["src"], result.flows["dst"], strict=True)) == [(3, 1)]
+    with pytest.raises(FormatError, match=r"t.1.et: node 1: root 2 .* not in group 'some', whose ranks are \[1, 3\]; the nearest is 1"):
+        imported(files([1, 3], root=2), ("Switch", 4))
+    with pytest.raises(FormatError, match="node 1: comm_src 1 and root 3 disagree on the root of a broadcast; give one"):
+        imported(files([1, 3], root=3, comm_src=1), ("Switch", 4))
+    with pytest.raises(FormatError, match="root 4: must be from 0 to 3; the nearest is 3"):
+        imported(files([1, 3], root=4), ("Switch", 4))
