@@ -268,12 +268,8 @@ class Simulation:
     def _notices(self) -> list[str]:
         notices = list(self.case.notices)
         if self.faults.stranded:
-            notices.append(
-                f"{len(self.faults.stranded)} flows lost their only path to a failed link, for a time at least"
-            )
-        if self.status == "deadlock":
-            notices.append(self._why_stuck())
-        return notices
+            notices.append(f"{len(self.faults.stranded)} flows lost their only path to a failed link, for a time at least")
+        return [self._why_stuck(), *notices] if self.status == "deadlock" else notices
 
     def _why_stuck(self) -> str:
         g, live = self.state.g[0], self.state.flow[self.state.flow["flow_id"] >= 0]
@@ -284,13 +280,17 @@ class Simulation:
                 f"flow {int(flow['flow_id'])} has {int(flow['packets'] - flow['acked_packets'])} packets unacknowledged"
             )
             return (
-                f"the run cannot go on: {len(live)} flows never finish ({where}; {int(g['drops'] + g['losses'])} packets were lost "
+                f"Deadlock: the run cannot go on: {len(live)} flows never finish ({where}; {int(g['drops'] + g['losses'])} packets were lost "
                 f"and {int(g['timeouts'])} timeouts passed)"
-                + f"; {gave_up} gave up after {RETRIES} timeouts in a row: a longer transport.retransmit_timeout_us "
-                "outlasts an outage" * (gave_up > 0)
+                + f"; {gave_up} gave up after {RETRIES} timeouts in a row: {self._what_helps()}" * (gave_up > 0)
             )
         try:
             self.case.dag.validate()
         except LabError as circle:
-            return f"the run cannot go on: {circle}"
-        return "the run cannot go on: nothing is left that could happen"
+            return f"Deadlock: the run cannot go on: {circle}"
+        return "Deadlock: the run cannot go on: nothing is left that could happen"
+
+    def _what_helps(self) -> str:
+        if self.faults.stranded and not any(fault.kind == "link-up" for fault in self.case.scenario.faults):
+            return "a link that fails and never works again leaves them no path"
+        return "a longer transport.retransmit_timeout_us outlasts an outage"

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from sim.case import case_of
 from sim.modes import make_simulation
 from sim.preset import load_preset
 from sim.wormhole import records
+from sim.wormhole_simulation import WormholeSimulation
 from tests.wormhole.twins import finished, lone, star, twin_incasts
 
 US = 10**6  # ps
@@ -106,9 +108,9 @@ def test_a_run_without_flows_has_empty_records():
 
 def test_patterns_whose_outcomes_are_forgotten_have_flows_all_the_same():
     """A memo of a few kilobytes keeps the outcome of no episode of one of the patterns."""
-    sim = make_simulation(load_preset("moe-8x7b-64"), "wormhole", most_words=1 << 12)
-    for _ in range(20):
-        sim.advance(50_000)
+    sim = WormholeSimulation(case_of(load_preset("moe-8x7b-64")), most_words=1 << 12, threads=1)
+    for _ in range(18):
+        sim.advance(20_000)
     found = sim.records()
     assert [len(rates) for rates in found.rates_bps] == [int(words[0]) for words in found.words] and len(found.words) > 1
     assert any((rates == 0).all() for rates in found.rates_bps)

@@ -30,8 +30,10 @@ def tell(result, where: str) -> None:
 
 
 def words(fault, network) -> str:
-    """ "leaf0–spine0 fails", "leaf1 works again", "leaf0–spine0 slows down to 50 %"."""
+    """ "leaf0–spine0 fails", "leaf1 works again", "leaf0–spine0 slows down to 50 %", "leaf0–spine0 is at full rate again"."""
     ends = [network.node_name[network.node_id(end)] for end in (fault.a, fault.b) if end is not None]
+    if fault.kind == "degrade" and fault.rate_factor == 1:
+        return f"{'–'.join(ends)} is at full rate again"
     extra = {"degrade": f" to {show_share(fault.rate_factor or 0)}", "loss": f": {100 * (fault.probability or 0):g} %"}.get(fault.kind, "")
     return f"{'–'.join(ends)} {faults.WORDS[fault.kind].partition(' ')[2]}{extra}"
 
