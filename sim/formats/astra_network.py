@@ -37,6 +37,7 @@ class AstraNetwork:
     npus: tuple[int, ...]
     rate_bps: tuple[int, ...]
     delay_ps: tuple[int, ...]
+    place: str = "network.yml:1"  # "file:line" of npus_count
 
     @property
     def n_npus(self) -> int:
@@ -71,7 +72,7 @@ def read_astra_network(text: str, file: str = "network.yml") -> AstraNetwork:
         raise FormatError(f"{file}:{lines['npus_count']}: npus_count makes {math.prod(npus)} NPUs: must be from 2 to {MAX_NPUS}")
     network = AstraNetwork(
         tuple(lists["topology"]), npus, tuple(bps_from_gbps(rate * BITS_PER_BYTE) for rate in numbers["bandwidth"]),
-        tuple(ps_from_ns(delay) for delay in numbers["latency"]),
+        tuple(ps_from_ns(delay) for delay in numbers["latency"]), f"{file}:{lines['npus_count']}",
     )  # fmt: skip
     links = sum(_links_of(shape, n) * network.n_npus // n for shape, n in zip(network.shape, npus, strict=True))
     if links > MAX_LINKS:

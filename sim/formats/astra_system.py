@@ -33,6 +33,7 @@ class AstraSystem:
     peak_tflops: float | None = None  # where compute is timed by a roofline
     memory_gb_per_s: float | None = None
     notices: tuple[str, ...] = ()
+    places: dict[str, str] = field(default_factory=dict)  # "file:line: key" of the algorithms of each collective
 
 
 def is_astra_system(text: str) -> bool:
@@ -50,12 +51,13 @@ def read_astra_system(text: str, file: str = "system.json") -> AstraSystem:
     unknown = next((key for key in content if key not in KEYS and not key.endswith("-implementation-custom")), None)
     if unknown is not None:
         raise FormatError(f"{place(unknown)}: {quoted(unknown)} is not a known key: {did_you_mean(unknown, KEYS)}")
-    algorithms, whole_group = {}, set()
+    algorithms, whole_group, places = {}, set(), {}
     for name in COLLECTIVES:
         if f"{name}-implementation-custom" in content:
             raise FormatError(f"{place(f'{name}-implementation-custom')}: {name}-implementation-custom: only {', '.join(ALGORITHMS)} are simulated")
         if f"{name}-implementation" in content:
-            algorithms[name], one = _algorithms(content[f"{name}-implementation"], f"{place(f'{name}-implementation')}: {name}-implementation")
+            places[name] = f"{place(f'{name}-implementation')}: {name}-implementation"
+            algorithms[name], one = _algorithms(content[f"{name}-implementation"], places[name])
             if one:
                 whole_group.add(name)
     numbers = {
@@ -70,7 +72,7 @@ def read_astra_system(text: str, file: str = "system.json") -> AstraSystem:
     said = (f"{file}: without effect here: {', '.join(ignored)}",) if ignored else ()
     return AstraSystem(
         algorithms, frozenset(whole_group), int(numbers.get(SPLITS, 1)), numbers.get("peak-perf") if roofline else None,
-        numbers.get("local-mem-bw") if roofline else None, said,
+        numbers.get("local-mem-bw") if roofline else None, said, places,
     )  # fmt: skip
 
 

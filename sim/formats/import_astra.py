@@ -8,6 +8,7 @@ from sim.formats.chakra import read_chakra, read_groups
 from sim.formats.chakra_node import Roofline
 from sim.formats.import_parts import Found, default_cluster, plain_name, with_buffers
 from sim.scenario import Cluster, Scenario
+from sim.scenario_collective import ALGORITHMS
 from sim.workload.program_chakra_work import ChakraWork, one_all_reduce, to_text
 
 TAKES = "Chakra traces <prefix>.<rank>.et, network.yml, system.json, and process groups as JSON {\"name\": [ranks]}"
@@ -68,7 +69,7 @@ def _cluster(network: AstraNetwork | None, work: ChakraWork, said: list[str]) ->
         return cluster
     if network.n_npus < work.ranks:
         raise FormatError(
-            f"network.yml has {network.n_npus} NPUs, the traces {work.ranks} ranks: a rank needs an NPU of its own; "
+            f"{network.place}: npus_count makes {network.n_npus} NPUs, the traces have {work.ranks} ranks: a rank needs an NPU of its own; "
             f"what works is npus_count of {work.ranks} in all, or fewer traces"
         )
     cluster = {"topology": "file", "graph": graph_text(network), "gpus_per_node": network.npus[0] if network.npus[0] <= 1024 else 1}
@@ -87,12 +88,13 @@ def _plan(network: AstraNetwork | None, system: AstraSystem, work: ChakraWork, s
     if len(dimensions) > 1:
         plan["dimensions"] = tuple(dimensions)
     for name, key in KEYS.items():
-        given = [OUR_NAMES.get(word, word) for word in system.algorithms.get(name, ())]
+        given = list(system.algorithms.get(name, ()))
         if dimensions and name not in system.whole_group and len(given) not in (0, len(dimensions)):
             raise FormatError(
-                f"system.json: {name}-implementation has {len(given)} algorithms, network.yml {len(dimensions)} dimensions: one for each is needed"
+                f"{system.places[name]} has {len(given)} algorithms, {network.place.rpartition(':')[0]} {len(dimensions)} dimensions: one for each is needed"
             )
         on_ring = [d for d, shape in enumerate(network.shape) if shape == "Ring" and network.npus[d] > 3] if network else []
+        given = _that_exist(name, given, on_ring, system, said)
         if network and len(dimensions) > 1 and not given:
             given = ["ring" if name != "all-to-all" or d in on_ring else "direct" for d in range(len(dimensions))]
         elif on_ring and not given:
@@ -100,3 +102,20 @@ def _plan(network: AstraNetwork | None, system: AstraSystem, work: ChakraWork, s
         if given:
             plan[key] = tuple(given) if len(dimensions) > 1 and name not in system.whole_group else tuple(given[:1])
     return plan
+
+
+def _that_exist(name: str, given: list[str], on_ring: list[int], system: AstraSystem, said: list[str]) -> list[str]:
+    """The algorithms of a collective under our names; where it has none of such a name, the one that runs where nothing is given."""
+    found, instead = [], {}
+    for dimension, word in enumerate(given):
+        own = OUR_NAMES.get(word, word)
+        if own not in ALGORITHMS[name] and (name, own) != ("all-to-all", "ring"):
+            own = "ring" if name != "all-to-all" or dimension in on_ring else "direct"
+            instead[f"{word} is for {_others(OUR_NAMES.get(word, word))}"] = own
+        found.append(own)
+    said += [f"{system.places[name]}: {what}, not for {name}: {own} runs instead" for what, own in instead.items()]
+    return found
+
+
+def _others(algorithm: str) -> str:
+    return ", ".join(name for name in KEYS if algorithm in ALGORITHMS[name])

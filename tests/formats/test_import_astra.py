@@ -166,3 +166,22 @@ def test_a_broadcasts_root_is_a_rank_among_all_in_its_group():
         imported(files([1, 3], root=3, comm_src=1), ("Switch", 4))
     with pytest.raises(FormatError, match="root 4: must be from 0 to 3; the nearest is 3"):
         imported(files([1, 3], root=4), ("Switch", 4))
+
+
+@pytest.mark.parametrize("collective, comm_type, word, instead, messages", [
+    ("all-gather", ALL_GATHER, "doubleBinaryTree", "ring", 12), ("reduce-scatter", REDUCE_SCATTER, "doubleBinaryTree", "ring", 12),
+    ("all-to-all", ALL_TO_ALL, "doubleBinaryTree", "direct", 12), ("all-to-all", ALL_TO_ALL, "halvingDoubling", "direct", 12),
+    ("all-to-all", ALL_TO_ALL, "oneHalvingDoubling", "direct", 12), ("all-gather", ALL_GATHER, "oneDoubleBinaryTree", "ring", 12),
+])  # fmt: skip
+def test_an_algorithm_that_a_collective_does_not_have_is_replaced_and_said(collective, comm_type, word, instead, messages):
+    system = json.dumps({"peak-perf": 1, f"{collective}-implementation": [word]}, indent=0).encode()
+    scenario, said = imported(of_group(4, [0, 1, 2, 3], 40_000, comm_type), ("Switch", 4), **{"mysys.json": system})
+    assert len(ran(scenario).flows) == messages
+    (line,) = [line for line in said if "runs instead" in line]
+    assert line.startswith(f"mysys.json:3: {collective}-implementation: ") and line.endswith(f"not for {collective}: {instead} runs instead")
+
+
+def test_an_algorithm_is_replaced_along_its_dimension_and_on_a_ring_by_what_goes_round():
+    system = json.dumps({"all-to-all-implementation": ["halvingDoubling", "direct"]}).encode()
+    scenario, _ = imported(of_group(8, list(range(8)), 8_000, ALL_TO_ALL), ("Ring", 4), ("Switch", 2), **{"s.json": system})
+    assert scenario.program.all_to_all == ("ring", "direct")
