@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
+SHOWN = 60  # characters of a faulty word that an error repeats
 CLOSE = 0.55  # likeness (difflib, 0 to 1) from which a word may be a misspelling of another
 
 
@@ -20,6 +21,12 @@ class FormatError(LabError):
 
 class RunError(LabError):
     """A simulation that cannot go on."""
+
+
+def quoted(word: object) -> str:
+    """A word as an error repeats it: in quotes, and cut if it is long."""
+    text = repr(str(word)[: SHOWN + 1])
+    return text if len(text) <= SHOWN else text[: SHOWN - 4] + "...'"
 
 
 def nearest_words(word: object, choices: Iterable[object]) -> str:

@@ -17,11 +17,13 @@ INT64_MAX = 2**63 - 1
 
 _TIME_PS = {"s": PS_PER_S, "ms": PS_PER_MS, "us": PS_PER_US, "ns": PS_PER_NS, "ps": 1}
 _PREFIX = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+_NUMBER = r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+_PLAIN = re.compile(_NUMBER)
 _RATE = re.compile(_NUMBER + r"([kKMGT]?)(bps|b/s|Bps|B/s)")
 _TIME = re.compile(_NUMBER + r"(s|ms|us|ns|ps)")
 
 
+MAX_DIGITS = 40  # of a whole number in a file
 LARGEST_EXPONENT = 40  # beyond any size, rate or time: what follows checks ranges
 
 
@@ -31,6 +33,16 @@ def _scaled(value: float | int | str | Decimal, factor: int) -> int:
     if number and abs(number.adjusted()) > LARGEST_EXPONENT:
         return 0 if number.adjusted() < 0 else (1 if number > 0 else -1) * 10**LARGEST_EXPONENT
     return round(Fraction(number) * factor)
+
+
+def is_whole(word: str) -> bool:
+    """Whether a word is a whole number in plain digits, 0 to 9, of a length that a number can have."""
+    return word.isascii() and word.isdecimal() and len(word) <= MAX_DIGITS
+
+
+def plain_number(word: str) -> float | None:
+    """A number written plainly, like `2`, `.5` or `1e-3`; None for what else Python would take: `2_0`, `nan`, digits of other scripts."""
+    return float(word) if _PLAIN.fullmatch(word) else None
 
 
 def ps_from_s(seconds: float) -> int:

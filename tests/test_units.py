@@ -91,3 +91,17 @@ def test_counts_with_their_nouns(count, words, shown):
 )
 def test_numbers_are_written_without_powers_of_ten(value, text):
     assert units.show_number(value) == text
+
+
+@pytest.mark.parametrize("word, value", [("2", 2), ("2.", 2), (".5", 0.5), ("-1e-3", -0.001), ("+4E2", 400)])
+def test_numbers(word, value):
+    assert units.plain_number(word) == value
+
+
+@pytest.mark.parametrize("word", ["", "2_0.0", "nan", "inf", "0x1", "１００", "٣", "1e", ".", "1 2", "- 1"])
+def test_what_python_takes_beyond_plain_numbers_is_none(word):
+    assert units.plain_number(word) is None and not units.is_whole(word)
+
+
+def test_whole_words():
+    assert units.is_whole("0012") and not units.is_whole("1.0") and not units.is_whole("9" * 41) and not units.is_whole("-1") and not units.is_whole("3_2")

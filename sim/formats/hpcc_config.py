@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sim.errors import FormatError, nearest_words
-from sim.units import parse_rate_bps
+from sim.errors import SHOWN, FormatError, nearest_words, quoted
+from sim.units import is_whole, parse_rate_bps, plain_number
 
 CONTROLLERS = {1: "dcqcn", 3: "hpcc", 7: "timely", 8: "dctcp"}
 OUTPUT_ONLY = (
@@ -17,10 +17,8 @@ OUTPUT_ONLY = (
 def _number(low: float, high: float, whole: bool = False) -> Callable[[list[str]], object]:
     def read(words: list[str]) -> float | int:
         rule = f"must be one {'whole number' if whole else 'number'} from {low:g} to {high:g}"
-        try:
-            value = float(words[0]) if len(words) == 1 else math.nan
-        except ValueError:
-            value = math.nan
+        found = plain_number(words[0]) if len(words) == 1 else None
+        value = math.nan if found is None else found
         if not low <= value <= high or (whole and value != int(value)):
             near = (
                 ""
@@ -42,7 +40,7 @@ def _flag(words: list[str]) -> bool:
 def _rate(words: list[str]) -> int:
     value = parse_rate_bps(words[0]) if len(words) == 1 else None
     if value is None:
-        hint = f"; did you mean {words[0]}Mb/s?" if len(words) == 1 and words[0].replace(".", "", 1).isdecimal() else ""
+        hint = f"; did you mean {words[0]}Mb/s?" if len(words) == 1 and plain_number(words[0]) is not None and len(words[0]) < SHOWN else ""
         raise ValueError(f"must be one rate with its unit, like 50Mb/s{hint}")
     return value
 
@@ -51,15 +49,15 @@ def _by_rate(low: float, high: float) -> Callable[[list[str]], object]:
     read_value = _number(low, high)
 
     def read(words: list[str]) -> dict[int, float]:
-        if not words or not words[0].isdecimal():
+        if not words or not is_whole(words[0]):
             raise ValueError("must be: n, then n times rate_bps value")
         if len(words) - 1 != 2 * int(words[0]) or len(words) == 1:
             raise ValueError(
                 f"{words[0]} rates announced, {(len(words) - 1) / 2:g} found; must be: n, then n times rate_bps value"
             )
         for rate in words[1::2]:
-            if not rate.isdecimal() or not 0 < int(rate) < 10**15:
-                raise ValueError(f"rate {rate!r} must be whole bit/s, like 100000000000")
+            if not is_whole(rate) or not 0 < int(rate) < 10**15:
+                raise ValueError(f"rate {quoted(rate)} must be whole bit/s, like 100000000000")
         return {int(rate): read_value([value]) for rate, value in zip(words[1::2], words[2::2], strict=True)}
 
     return read
@@ -74,7 +72,7 @@ def _controller(words: list[str]) -> str:
 
 
 def _link_down(words: list[str]) -> tuple[int, int, int]:
-    if len(words) != 3 or not all(word.isdecimal() for word in words):
+    if len(words) != 3 or not all(is_whole(word) for word in words):
         raise ValueError("must be: time_us node node, like 0 0 0 for never")
     return int(words[0]), int(words[1]), int(words[2])
 
@@ -177,7 +175,7 @@ def read_config(text: str, file: str = "config") -> HpccConfig:
         if key.startswith("#") or key in OUTPUT_ONLY:
             continue
         if key not in KEYS:
-            raise FormatError(f"{file}:{line}: {key!r} is not one of the {len(KNOWN)} keys of the HPCC simulator: {nearest_words(key, KNOWN)}")
+            raise FormatError(f"{file}:{line}: {quoted(key)} is not one of the {len(KNOWN)} keys of the HPCC simulator: {nearest_words(key, KNOWN)}")
         if key in seen:
             said.append(f"{key} stands in lines {seen[key]} and {line} of {file}: the last counts")
         seen[key] = line
@@ -185,7 +183,7 @@ def read_config(text: str, file: str = "config") -> HpccConfig:
         try:
             values[name] = read(words)
         except ValueError as problem:
-            raise FormatError(f"{file}:{line}: {key} {' '.join(words)!r}: {problem}") from None
+            raise FormatError(f"{file}:{line}: {key} {quoted(' '.join(words))}: {problem}") from None
     if "controller" not in values:
         said.append("CC_MODE is not given: 1 (dcqcn), the simulator's default, is used")
     config = HpccConfig(**values, link_down_line=seen.get("LINK_DOWN", 0), notices=tuple(said))

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.errors import FormatError
+from sim.errors import FormatError, quoted
 from sim.formats.text import LineOfWord
 from sim.scenario_parts import MAX_FLOW_BYTES, MAX_START_US
 from sim.topology.network import Network, list_nodes
-from sim.units import PS_PER_S, ps_from_s
+from sim.units import PS_PER_S, is_whole, plain_number, ps_from_s
 
 FIRST_PORT = 10_000  # source port of a pair's first flow, HPCC simulator
 COLUMNS = ("src", "dst", "pg", "dport", "bytes", "start_s")
@@ -35,8 +35,8 @@ class HpccFlows:
 def read_flows(text: str, network: Network, file: str = "flows") -> HpccFlows:
     """The flows of `text`; FormatError with file, line, value, rule and the legal range for the first fault."""
     words = text.split()
-    if not words or not words[0].isdecimal():
-        raise FormatError(f"{file}:1: {' '.join(words[:1])!r}: must begin with the number of flows")
+    if not words or not is_whole(words[0]):
+        raise FormatError(f"{file}:{LineOfWord(text)(0) if words else 1}: {quoted(' '.join(words[:1]))}: must begin with the number of flows")
     n, body = int(words[0]), words[1:]
     line_of_word = LineOfWord(text)
     if len(body) != 6 * n:
@@ -48,13 +48,14 @@ def read_flows(text: str, network: Network, file: str = "flows") -> HpccFlows:
         if odd and len(body) % 6:
             raise FormatError(f"{file}:{odd}: {rows[odd - 1]} values: {LIKE}")
         raise FormatError(
-            f"{file}:1: {n} flows announced, {len(body) // 6} found; the nearest that works is to write {len(body) // 6} there, if the file is not cut off"
+            f"{file}:{line_of_word(0)}: {n} flows announced, {len(body) // 6} found; "
+            f"the nearest that works is to write {len(body) // 6} there, if the file is not cut off"
         )
     columns = {name: body[index::6] for index, name in enumerate(COLUMNS)}
 
     def fault(name: str, flow: int, rule: str) -> FormatError:
         return FormatError(
-            f"{file}:{line_of_word(1 + 6 * flow + COLUMNS.index(name))}: {name} {columns[name][flow]!r}: {rule}"
+            f"{file}:{line_of_word(1 + 6 * flow + COLUMNS.index(name))}: {name} {quoted(columns[name][flow])}: {rule}"
         )
 
     numbers = {name: _whole(columns[name], limit, name, fault) for name, limit in WHOLE.items()}
@@ -93,10 +94,12 @@ def flows_text(src, dst, n_bytes, start_ps, dport: int = FIRST_DPORT) -> str:
 
 def _whole(column: list[str], limit: int, name: str, fault) -> np.ndarray:
     bad = next(
-        (flow for flow, word in enumerate(column) if not word.isdecimal() or len(word) > 18 or int(word) >= limit), None
+        (flow for flow, word in enumerate(column) if not (word.isascii() and word.isdecimal()) or len(word) > 18 or int(word) >= limit), None
     )
     if bad is not None:
-        raise fault(name, bad, f"must be a whole number from 0 to {limit - 1}; {LIKE}")
+        value = plain_number(column[bad])
+        near = "" if value is None else f"; the nearest is {round(min(max(value, 0), limit - 1))}"
+        raise fault(name, bad, f"must be a whole number from 0 to {limit - 1}{near}; {LIKE}")
     return np.array(list(map(int, column)), np.int64)
 
 
@@ -104,12 +107,11 @@ def _starts(column: list[str], fault) -> np.ndarray:
     known: dict[str, int] = {}
     for flow, word in enumerate(column):
         if word not in known:
-            try:
-                known[word] = ps_from_s(word) if float(word) * 1e6 <= MAX_START_US else -1
-            except (ValueError, ArithmeticError):
-                known[word] = -1
-            if known[word] < 0:
-                raise fault("start_s", flow, f"must be seconds from 0 to {MAX_START_US / 1e6:g}, like 2.0")
+            value = plain_number(word)
+            if value is None or not 0 <= value * 1e6 <= MAX_START_US:
+                near = "" if value is None else f"; the nearest is {0 if value < 0 else MAX_START_US / 1e6:g}"
+                raise fault("start_s", flow, f"must be seconds from 0 to {MAX_START_US / 1e6:g}, like 2.0{near}")
+            known[word] = ps_from_s(word)
     return np.array([known[word] for word in column], np.int64)
 
 

@@ -5,10 +5,10 @@ import io
 
 import numpy as np
 
-from sim.errors import FormatError, ScenarioError
-from sim.formats.text import is_whole, quoted
+from sim.errors import FormatError, ScenarioError, quoted
 from sim.topology.network import Network
 from sim.topology.routing import explicit_path
+from sim.units import is_whole
 
 HEADER = ["src", "dst", "path", "ack_path"]
 Pair = tuple[int, int]

@@ -5,14 +5,12 @@ from bisect import bisect_right
 from itertools import accumulate
 from pathlib import Path
 
-from sim.errors import FormatError, did_you_mean
+from sim.errors import FormatError, did_you_mean, quoted
+from sim.units import MAX_DIGITS, plain_number
 
 MAX_FILE_BYTES = 500_000_000
-MAX_DIGITS = 40
 MAX_NAMES_SHOWN = 20
-SHOWN = 60  # characters of a faulty word that an error repeats
 _LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1},}}")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?", re.ASCII)
 _WHOLE = re.compile(r"([0-9]+)(?:\.0*)?", re.ASCII)
 
 
@@ -63,28 +61,13 @@ def rows_of(text: str) -> list[tuple[int, list[str]]]:
     return [(line, words) for line, row in enumerate(text.split("\n"), 1) if (words := row.split())]
 
 
-def quoted(word: object) -> str:
-    """A word as an error repeats it: in quotes, and cut if it is long."""
-    text = repr(str(word))
-    return text if len(text) <= SHOWN else text[: SHOWN - 4] + "...'"
-
-
-def is_whole(word: str) -> bool:
-    """Whether a word is a whole number in plain digits, 0 to 9, of a length that a number can have."""
-    return word.isascii() and word.isdecimal() and len(word) <= MAX_DIGITS
-
-
-def number(word: str) -> float | None:
-    """A number written plainly, like `2`, `.5` or `1e-3`; None for anything else that Python would take: `2_0`, `nan`, digits of other scripts."""
-    return float(word) if _NUMBER.fullmatch(word) else None
-
-
 def whole(word: str, place: str, what: str, low: int = 0, high: int = 2**63 - 1) -> int:
     """A whole number of `low` to `high`, `12` or `12.0`; FormatError with place, value, rule and the nearest legal one."""
     found = _WHOLE.fullmatch(word)
     if found and len(found[1]) <= MAX_DIGITS and low <= int(found[1]) <= high:
         return int(found[1])
-    near = f"; the nearest is {min(max(int(found[1]), low), high)}" if found and len(found[1]) <= MAX_DIGITS else ""
+    value = plain_number(word) if len(word) <= MAX_DIGITS else None
+    near = "" if value is None else f"; the nearest is {min(max(int(found[1]) if found else round(min(max(value, low), high)), low), high)}"
     raise FormatError(f"{place}: {what} {quoted(word)}: must be a whole number from {low} to {high}{near}")
 
 

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from sim.errors import FormatError
+from sim.errors import SHOWN, FormatError, quoted
 from sim.topology.network import FABRIC, HOST, LEAF, NVLINK, NVSWITCH, SPINE, Network, connected
 from sim.topology.wiring import NVSWITCH_ROW
-from sim.units import parse_rate_bps, parse_time_ps
+from sim.units import is_whole, parse_rate_bps, parse_time_ps, plain_number
 
 LINK = "a link is: src dst rate delay loss, like 0 2 100Gbps 1us 0"
 MAX_NODES = 100_000
+MAX_LOSS = 0.999999  # largest that is written in six digits
 ARCH = 0.6  # in rows: how deep hosts that are wired to each other hang below those that are not
 
 
@@ -25,8 +26,9 @@ def network_from_text(text: str, file: str = "topology", gpus_per_node: int = 8,
     """
     words = [(word, line) for line, row in enumerate(text.splitlines(), 1) for word in row.split()]
     n_nodes, n_switches, n_links = _header(words, file)
-    switches = _switches(words[3 : 3 + n_switches], n_nodes, n_switches, file)
-    links = _links(words[3 + n_switches :], n_links, n_nodes, file)
+    (_, switches_line), (_, links_line) = words[1:3]
+    switches = _switches(words[3 : 3 + n_switches], n_nodes, n_switches, f"{file}:{switches_line}", file)
+    links = _links(words[3 + n_switches :], n_links, n_nodes, f"{file}:{links_line}", file)
     is_host = np.ones(n_nodes, bool)
     is_host[switches] = False
     a, b = links[0], links[1]
@@ -60,30 +62,31 @@ def network_from_text(text: str, file: str = "topology", gpus_per_node: int = 8,
 
 def _header(words: list[tuple[str, int]], file: str) -> tuple[int, int, int]:
     head = [word for word, _ in words[:3]]
-    if len(head) < 3 or not all(word.isdecimal() for word in head):
-        raise FormatError(f"{file}:1: {' '.join(head)!r}: must be nNodes nSwitches nLinks, three counts like 3 1 2")
+    lines = [line for _, line in words[:3]] + [1] * 3
+    if len(head) < 3 or not all(is_whole(word) for word in head):
+        raise FormatError(f"{file}:{lines[0]}: {quoted(' '.join(head))}: must be nNodes nSwitches nLinks, three counts like 3 1 2")
     n_nodes, n_switches, n_links = (int(word) for word in head)
     if not 2 <= n_nodes <= MAX_NODES:
-        raise FormatError(f"{file}:1: {n_nodes} nodes: must be from 2 to {MAX_NODES}")
+        raise FormatError(f"{file}:{lines[0]}: {n_nodes} nodes: must be from 2 to {MAX_NODES}; the nearest is {min(max(n_nodes, 2), MAX_NODES)}")
     if n_switches > n_nodes - 2:
         raise FormatError(
-            f"{file}:1: {n_switches} switches of {n_nodes} nodes: at least 2 must be hosts; the nearest is {n_nodes - 2}"
+            f"{file}:{lines[1]}: {n_switches} switches of {n_nodes} nodes: at least 2 must be hosts; the nearest is {n_nodes - 2}"
         )
     if n_links < 1:
-        raise FormatError(f"{file}:1: 0 links: must be at least 1")
+        raise FormatError(f"{file}:{lines[2]}: 0 links: must be at least 1")
     return n_nodes, n_switches, n_links
 
 
-def _switches(words: list[tuple[str, int]], n_nodes: int, n_switches: int, file: str) -> list[int]:
+def _switches(words: list[tuple[str, int]], n_nodes: int, n_switches: int, head: str, file: str) -> list[int]:
     if len(words) < n_switches:
         raise FormatError(
-            f"{file}:1: the header says {n_switches} switches, the file ends after {len(words)} switch ids"
+            f"{head}: the header says {n_switches} switches, the file ends after {len(words)} switch ids"
         )
     seen: dict[int, int] = {}
     for index, (word, line) in enumerate(words):
-        if not word.isdecimal() or int(word) >= n_nodes:
+        if not is_whole(word) or int(word) >= n_nodes:
             raise FormatError(
-                f"{file}:{line}: switch id {word!r} ({index + 1} of {n_switches} that the header says): must be a node id from 0 to {n_nodes - 1}"
+                f"{file}:{line}: switch id {quoted(word)} ({index + 1} of {n_switches} that the header says): must be a node id from 0 to {n_nodes - 1}"
             )
         if int(word) in seen:
             raise FormatError(
@@ -93,7 +96,7 @@ def _switches(words: list[tuple[str, int]], n_nodes: int, n_switches: int, file:
     return list(seen)
 
 
-def _links(words: list[tuple[str, int]], n_links: int, n_nodes: int, file: str) -> tuple[np.ndarray, ...]:
+def _links(words: list[tuple[str, int]], n_links: int, n_nodes: int, head: str, file: str) -> tuple[np.ndarray, ...]:
     if len(words) != 5 * n_links:
         per_line: dict[int, int] = {}
         for _, line in words:
@@ -102,7 +105,7 @@ def _links(words: list[tuple[str, int]], n_links: int, n_nodes: int, file: str) 
         if odd:
             raise FormatError(f"{file}:{odd[0]}: {odd[1]} values: {LINK} (the header says {n_links} links)")
         raise FormatError(
-            f"{file}:1: the header says {n_links} links, the file has {len(words) // 5}; "
+            f"{head}: the header says {n_links} links, the file has {len(words) // 5}; "
             f"the nearest that works is to write {len(words) // 5} there, if the file is not cut off"
         )
     ends = np.empty((2, n_links), np.int64)
@@ -111,8 +114,8 @@ def _links(words: list[tuple[str, int]], n_links: int, n_nodes: int, file: str) 
     for link in range(n_links):
         (src, line), (dst, _), (rate, rate_line), (delay, _), (error, _) = words[5 * link : 5 * link + 5]
         for side, word in enumerate((src, dst)):
-            if not word.isdecimal() or int(word) >= n_nodes:
-                raise FormatError(f"{file}:{line}: node {word!r}: must be an id from 0 to {n_nodes - 1}; {LINK}")
+            if not is_whole(word) or int(word) >= n_nodes:
+                raise FormatError(f"{file}:{line}: node {quoted(word)}: must be an id from 0 to {n_nodes - 1}; {LINK}")
             ends[side, link] = int(word)
         if ends[0, link] == ends[1, link]:
             raise FormatError(
@@ -128,21 +131,19 @@ def _links(words: list[tuple[str, int]], n_links: int, n_nodes: int, file: str) 
 def _link_numbers(rate: str, delay: str, error: str, place: str) -> tuple[int, int, float]:
     rate_bps, delay_ps = parse_rate_bps(rate), parse_time_ps(delay)
     if rate_bps is None:
-        hint = f"did you mean {rate}Gbps?" if rate.replace(".", "", 1).isdecimal() else "like 100Gbps"
-        raise FormatError(f"{place}: rate {rate!r}: needs a number with a unit (bps, Mbps, Gbps); {hint}")
+        hint = f"did you mean {rate}Gbps?" if len(rate) < SHOWN and plain_number(rate) is not None else "like 100Gbps"
+        raise FormatError(f"{place}: rate {quoted(rate)}: needs a number with a unit (bps, Mbps, Gbps); {hint}")
     if not 0 < rate_bps < 10**15:
-        raise FormatError(f"{place}: rate {rate!r}: must be above 0 and below 1000 Tb/s")
+        raise FormatError(f"{place}: rate {quoted(rate)}: must be above 0 and below 1000 Tb/s")
     if delay_ps is None:
-        hint = f"did you mean {delay}us?" if delay.replace(".", "", 1).isdecimal() else "like 1us"
-        raise FormatError(f"{place}: delay {delay!r}: needs a number with a unit (ns, us, ms); {hint}")
+        hint = f"did you mean {delay}us?" if len(delay) < SHOWN and plain_number(delay) is not None else "like 1us"
+        raise FormatError(f"{place}: delay {quoted(delay)}: needs a number with a unit (ns, us, ms); {hint}")
     if not 0 <= delay_ps <= 10**15:
-        raise FormatError(f"{place}: delay {delay!r}: must be from 0 to 1000 s")
-    try:
-        loss = float(error)
-    except ValueError:
-        loss = -1.0
-    if not 0 <= loss < 1:
-        raise FormatError(f"{place}: loss {error!r}: must be a probability from 0 to below 1")
+        raise FormatError(f"{place}: delay {quoted(delay)}: must be from 0 to 1000 s")
+    loss = plain_number(error)
+    if loss is None or not 0 <= loss < 1:
+        near = "" if loss is None else f"; the nearest is {0 if loss < 0 else MAX_LOSS:g}"
+        raise FormatError(f"{place}: loss {quoted(error)}: must be a probability from 0 to below 1{near}")
     return rate_bps, delay_ps, loss
 
 
