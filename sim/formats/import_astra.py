@@ -2,6 +2,7 @@
 
 from sim.catalogue.gpus import GPUS
 from sim.errors import FormatError
+from sim.formats import astra_alone
 from sim.formats.astra_network import AstraNetwork, graph_text, is_astra_network, read_astra_network
 from sim.formats.astra_system import AstraSystem, is_astra_system, read_astra_system
 from sim.formats.chakra import read_chakra, read_groups
@@ -15,7 +16,6 @@ TAKES = "Chakra traces <prefix>.<rank>.et, network.yml, system.json, and process
 KEYS = {"all-reduce": "all_reduce", "all-gather": "all_gather", "reduce-scatter": "reduce_scatter", "all-to-all": "all_to_all"}
 OUR_NAMES = {"doubleBinaryTree": "double-binary-tree", "halvingDoubling": "halving-doubling"}
 DEFAULT_GPU = Cluster.model_fields["gpu"].default
-ALONE_BYTES = 64_000_000  # of the one all-reduce where there is a network but no trace
 
 
 def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
@@ -34,18 +34,22 @@ def scenario_of(found: Found) -> tuple[Scenario, list[str]]:
         work, more = read_chakra(traces, groups, _roofline(system))
         said += more
     else:
-        work = one_all_reduce(network.n_npus, ALONE_BYTES)
+        work = one_all_reduce(network.n_npus, astra_alone.ALL_REDUCE_BYTES)
         if groups:
             read_groups(*groups, network.n_npus)
             said.append(f"{groups[0]}: process groups are without effect where no trace is given")
-        said.append(f"no trace is given: one all-reduce of {ALONE_BYTES // 10**6} MB over all {network.n_npus} NPUs is put in its place")
     cluster = _cluster(network, work, said)
     names = [file[0] for file in (network_file, system_file, groups) if file] + _shown(sorted(traces))
-    program = {"kind": "chakra", "source": ", ".join(names), "ranks": work.ranks, "work": to_text(work), **_plan(network, system, work, said)}
+    plan = _plan(network, system, work, said)
+    why = "" if traces else astra_alone.why_not(network, plan)
+    if not traces:
+        said.append(astra_alone.told(network, why))
+    program = {"kind": "chakra", "source": ", ".join(names), "ranks": work.ranks, "work": to_text(work), **plan}
     name = plain_name(*(sorted(traces) or names))
     data = {
         "name": name, "title": f"Chakra trace {name}" if traces else f"ASTRA-sim network {name}",
-        "description": f"Imported from {', '.join(names)}: {len(work.kind)} nodes on {work.ranks} ranks.", "cluster": cluster, "program": program,
+        "description": f"Imported from {', '.join(names)}: " + (f"{len(work.kind)} nodes on {work.ranks} ranks." if traces else f"{network.n_npus} NPUs."),
+        "cluster": cluster, **({"traffic": astra_alone.NEIGHBOURS} if why else {"program": program}),
     }  # fmt: skip
     return with_buffers(Scenario.from_data(data), said), said
 
