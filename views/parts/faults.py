@@ -3,7 +3,7 @@
 import streamlit as st
 
 from sim.scenario_parts import FAULTS, OF_SWITCHES
-from views.parts import draft, rows
+from views.parts import draft, fault_default, rows, session
 
 EXTRA = {"degrade": ("rate_factor", "New rate / old", 0.5), "loss": ("probability", "Loss (0–1)", 0.001)}
 WORDS = {"link-down": "link fails", "link-up": "link works again", "switch-down": "switch fails", "switch-up": "switch works again",
@@ -15,8 +15,8 @@ NVSWITCH = -1  # tier in Network.node_tier
 PREFIX = draft.WIDGET + "faults."
 
 
-def show(network) -> None:
-    """Rows of the faults in the draft, each with a button to remove it, and one to add another."""
+def show(scenario, network) -> None:
+    """Rows of the faults in the draft, each with a button to remove it, and one to add another, on a link that traffic of `scenario` crosses."""
     faults = draft.data().get("faults") or []
     links = link_names(network) if network is not None else []
     switches = switch_names(network) if network is not None else []
@@ -24,12 +24,18 @@ def show(network) -> None:
         _row(index, fault, links, switches)
     if not faults:
         st.caption("No faults: every link works at its built speed for the whole run.")
-    rows.add("faults", "Add a fault", lambda: _new(links), "Fail, slow down or make lossy a link, or fail a whole switch, at a chosen time", not links)
+    help = "Fail, slow down or make lossy a link, or fail a whole switch, at a chosen time"
+    rows.add("faults", "Add a fault", lambda: _new(scenario, network, links), help, not links)
 
 
-def _new(links: list[tuple[str, str]]) -> dict:
+def _new(scenario, network, links: list[tuple[str, str]]) -> dict:
+    if scenario is not None:
+        ran = session.result_for(scenario)
+        same = ran is not None and ran.finished and ran.scenario.digest() == scenario.digest()
+        if found := fault_default.new(scenario, network, ran.end_s if same else None):
+            return found
     a, b = links[-1]
-    return {"kind": "link-down", "a": a, "b": b, "at_us": 0.0}
+    return {"kind": "link-down", "a": a, "b": b, "at_us": fault_default.SOMEWHEN_US}
 
 
 def link_names(network) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ SMALL = {"tp": 1, "pp": 1}  # of a job that is added
 def show(scenario, network) -> None:
     """All that can go wrong with what runs; slow GPUs and further jobs only where models are trained."""
     heading("Links and switches")
-    faults.show(network)
+    faults.show(scenario, network)
     if "parallelism" in draft.data():
         heading("Slow GPUs")
         rows.show(
