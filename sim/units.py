@@ -17,7 +17,7 @@ INT64_MAX = 2**63 - 1
 
 _TIME_PS = {"s": PS_PER_S, "ms": PS_PER_MS, "us": PS_PER_US, "ns": PS_PER_NS, "ps": 1}
 _PREFIX = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_NUMBER = r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+_NUMBER = r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
 _PLAIN = re.compile(_NUMBER)
 _RATE = re.compile(_NUMBER + r"([kKMGT]?)(bps|b/s|Bps|B/s)")
 _TIME = re.compile(_NUMBER + r"(s|ms|us|ns|ps)")

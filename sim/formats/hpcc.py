@@ -9,6 +9,7 @@ import numpy as np
 from sim.errors import FormatError
 from sim.formats.hpcc_config import HpccConfig, read_config
 from sim.formats.hpcc_flows import HpccFlows, read_flows
+from sim.formats.hpcc_limits import check_ack_interval, check_buffer, check_steps
 from sim.formats.hpcc_paths import read_paths
 from sim.formats.text import read_text
 from sim.scenario import Fault, Transport
@@ -69,19 +70,21 @@ def case_of_texts(topology: Named, flows: Named, config: Named | None, paths: Na
     if not len(listed.src):
         raise FormatError(f"{flows[0]}: lists 0 flows: at least 1 is needed")
     given = {} if paths is None else read_paths(paths[1], network, paths[0])
-    config_file = "the defaults" if config is None else config[0]
     data, ack, explicit = _paths(network, listed, given, ecmp_seed)
     nothing = np.zeros(len(listed.src), np.int64)
     rtt_ps, window_bytes = _windows(network, settings, data, ack) if windows else (nothing, nothing)
-    (kmin, kmax, pmax), scaled = _thresholds(network, settings, config_file)
+    (kmin, kmax, pmax), scaled = _thresholds(network, settings)
+    check_ack_interval(settings)
     transport, unlike = transport_of(settings, network)
+    check_steps(settings, transport, REFERENCE_BPS / _nic_rates(network)[0])
+    check_buffer(settings, transport, network)
     said = [*settings.notices, *listed.notices, *scaled, *unlike, *network_notices(network)]
     if given and not explicit.all():
         lacking = int((~explicit).sum())
         said.append(f"{lacking} of {len(explicit)} flows {'has' if lacking == 1 else 'have'} no path in {paths[0]}: ECMP's is taken")
     return HpccCase(
         network, listed, settings, transport, *data, *ack, explicit, rtt_ps, window_bytes, kmin, kmax, pmax,
-        _faults(settings, network, config_file), tuple(said),
+        _faults(settings, network), tuple(said),
     )  # fmt: skip
 
 
@@ -126,7 +129,7 @@ def bottleneck_bps(network: Network, ptr: np.ndarray, ports: np.ndarray) -> np.n
     return np.minimum.reduceat(network.port_rate_bps[ports], ptr[:-1]) if len(ports) else np.zeros(0, np.int64)
 
 
-def _thresholds(network: Network, config: HpccConfig, file: str) -> tuple[tuple, list[str]]:
+def _thresholds(network: Network, config: HpccConfig) -> tuple[tuple, list[str]]:
     """Marking thresholds per port; a rate that the maps leave out takes the nearest one's, scaled with the rate."""
     if not config.marking:
         never = np.full(network.n_ports, 2**62, np.int64)
@@ -141,21 +144,24 @@ def _thresholds(network: Network, config: HpccConfig, file: str) -> tuple[tuple,
     rates, of_port = np.unique(network.port_rate_bps, return_inverse=True)
     rows, said = [], []
     for rate in rates.tolist():
-        row = []
+        row, taken = [], []
         for name, table, grows in (
             ("kmin", config.kmin_kb, True),
             ("kmax", config.kmax_kb, True),
             ("pmax", config.pmax, False),
         ):
             nearest = min(table, key=lambda known: (abs(math.log(known / rate)), known))
+            taken.append(nearest)
             row.append(table[nearest] * (rate / nearest if grows else 1))
             if nearest != rate and name == "kmin":
                 said.append(
                     f"no thresholds are given for {show_rate(rate)}: those of {show_rate(nearest)} are scaled with the rate"
                 )
         if row[0] > row[1]:
+            most = row[1] * taken[0] / rate
             raise FormatError(
-                f"{file}: KMIN_MAP {row[0]:g} kB at {show_rate(rate)}: must be at most KMAX_MAP {row[1]:g} kB; the nearest is {row[1]:g}"
+                f"{config.file}:{config.given['KMIN_MAP'][0]}: KMIN_MAP {config.kmin_kb[taken[0]]:g} kB at {show_rate(taken[0])}: "
+                f"must be at most {most:g} kB, as KMAX_MAP in line {config.given['KMAX_MAP'][0]} has it there; the nearest is {most:g}"
             )
         rows.append((round(row[0] * BYTES_PER_KB), round(row[1] * BYTES_PER_KB), row[2]))
     kmin, kmax, pmax = (np.array(column)[of_port] for column in zip(*rows, strict=True))
@@ -164,7 +170,7 @@ def _thresholds(network: Network, config: HpccConfig, file: str) -> tuple[tuple,
 
 def transport_of(config: HpccConfig, network: Network) -> tuple[Transport, list[str]]:
     """The transport section that behaves as `config` says, and what it cannot express."""
-    nic_bps = np.unique(network.port_rate_bps[network.node_is_host[network.port_src]])
+    nic_bps = _nic_rates(network)
     scale = REFERENCE_BPS / int(nic_bps[0])
     said = []
     if len(nic_bps) > 1:
@@ -186,6 +192,11 @@ def transport_of(config: HpccConfig, network: Network) -> tuple[Transport, list[
         window="bdp" if config.has_window else "none",
         parameters=parameters,
     ), said
+
+
+def _nic_rates(network: Network) -> np.ndarray:
+    """Rates of the hosts' ports, rising."""
+    return np.unique(network.port_rate_bps[network.node_is_host[network.port_src]])
 
 
 def _parameters(config: HpccConfig, scale: float) -> dict[str, float | None]:
@@ -220,12 +231,12 @@ def _parameters(config: HpccConfig, scale: float) -> dict[str, float | None]:
     }[config.controller]
 
 
-def _faults(config: HpccConfig, network: Network, file: str) -> tuple[Fault, ...]:
+def _faults(config: HpccConfig, network: Network) -> tuple[Fault, ...]:
     time_us, a, b = config.link_down
     if time_us == 0:
         return ()
     if max(a, b) >= network.n_nodes or not ((network.port_src == a) & (network.port_dst == b)).any():
         beside = np.unique(network.port_dst[network.port_src == a])
         has = f"nodes are 0 to {network.n_nodes - 1}" if max(a, b) >= network.n_nodes else f"{a} has links to {list_nodes(network, beside)}"
-        raise FormatError(f"{file}:{config.link_down_line}: LINK_DOWN {time_us} {a} {b}: there is no link {a}-{b} in the topology: {has}")
+        raise FormatError(f"{config.place('LINK_DOWN')}: there is no link {a}-{b} in the topology: {has}")
     return (Fault(kind="link-down", a=a, b=b, at_us=LINK_DOWN_BEGINS_US + time_us),)

@@ -46,7 +46,7 @@ def run_of(source: HpccCase, resolution: str = "1ps", seed: int = 1, name: str =
     limit_ps = ps_from_s(config.stop_s) - origin_ps
     if limit_ps <= 0:
         raise FormatError(
-            f"SIMULATOR_STOP_TIME {config.stop_s:g}: the first flow starts at {origin_ps / PS_PER_S:g} s; the nearest that works is above that"
+            f"{config.place('SIMULATOR_STOP_TIME')}: the first flow starts at {origin_ps / PS_PER_S:g} s; the nearest that works is above that"
         )
     dag = _dag(source, origin_ps)
     simulation = Simulation(seed=seed, resolution=resolution, time_limit_s=limit_ps / PS_PER_S)

@@ -74,7 +74,7 @@ def test_a_rate_without_thresholds_takes_scaled_ones_and_says_so(case):
 def test_thresholds_in_the_wrong_order(case):
     with pytest.raises(
         FormatError,
-        match=r"config.txt: KMIN_MAP 400 kB at 100 Gb/s: must be at most KMAX_MAP 300 kB; the nearest is 300",
+        match=r"config.txt:1: KMIN_MAP 400 kB at 100 Gb/s: must be at most 300 kB, as KMAX_MAP in line 2 has it there; the nearest is 300",
     ):
         case(config=MAPS.replace("1600", "300"))
 
@@ -106,9 +106,9 @@ def test_link_down_counts_from_two_seconds(case):
     fault = case(config=MAPS + "LINK_DOWN 100 0 3\n").faults[0]
     assert (fault.kind, fault.a, fault.b, fault.at_us) == ("link-down", "0", "3", 2_000_100)
     assert case(config=MAPS + "LINK_DOWN 0 0 0\n").faults == ()
-    with pytest.raises(FormatError, match=r"^config.txt:4: LINK_DOWN 5 0 1: there is no link 0-1 in the topology: 0 has links to 3$"):
+    with pytest.raises(FormatError, match=r"^config.txt:4: LINK_DOWN '5 0 1': there is no link 0-1 in the topology: 0 has links to 3$"):
         case(config=MAPS + "LINK_DOWN 5 0 1\n")
-    with pytest.raises(FormatError, match=r"^config.txt:5: LINK_DOWN 5 0 9: there is no link 0-9 in the topology: nodes are 0 to 3$"):
+    with pytest.raises(FormatError, match=r"^config.txt:5: LINK_DOWN '5 0 9': there is no link 0-9 in the topology: nodes are 0 to 3$"):
         case(config=MAPS + "\nLINK_DOWN 5 0 9\n")
 
 

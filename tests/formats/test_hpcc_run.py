@@ -108,7 +108,7 @@ def test_the_run_stops_when_the_file_says(files):
 
 
 def test_a_stop_before_the_first_flow_is_refused(files):
-    with pytest.raises(FormatError, match="SIMULATOR_STOP_TIME 2: the first flow starts at 2 s"):
+    with pytest.raises(FormatError, match="SIMULATOR_STOP_TIME '2': the first flow starts at 2 s"):
         run_of(files("1\n0 2 3 100 1000 2.0\n", config=CONFIG + "SIMULATOR_STOP_TIME 2\n"))
 
 
