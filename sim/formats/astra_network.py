@@ -23,7 +23,9 @@ MAX_LINKS = 1_000_000
 MAX_DIMENSIONS = 16
 MAX_CHARACTERS = 100_000
 COMMENT = re.compile(r"#[^\n]*")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 NESTED = re.compile(r"[\[{][^\]}]*[\[{]")
+FLOW = re.compile(r"(\s*\{)?")  # all keys in one pair of braces, as in JSON
 MAX_GB_PER_S = 124_999  # below 1000 Tb/s
 MAX_LATENCY_NS = 10**8
 LIKE = "topology: [ Ring, Switch ]  npus_count: [ 8, 4 ]  bandwidth: [ 400.0, 50.0 ]  latency: [ 500.0, 1000.0 ]"
@@ -50,7 +52,7 @@ class AstraNetwork:
 
 def is_astra_network(text: str) -> bool:
     """Whether `text` looks like a network.yml."""
-    return "npus_count" in text and "topology" in text and not text.lstrip().startswith("{")
+    return "npus_count" in text and "topology" in text
 
 
 def read_astra_network(text: str, file: str = "network.yml") -> AstraNetwork:
@@ -69,7 +71,10 @@ def read_astra_network(text: str, file: str = "network.yml") -> AstraNetwork:
     numbers = {key: [_number(word, key, f"{file}:{lines[key]}") for word in lists[key]] for key in KEYS[1:]}
     npus = tuple(int(n) for n in numbers["npus_count"])
     if not 2 <= math.prod(npus) <= MAX_NPUS:
-        raise FormatError(f"{file}:{lines['npus_count']}: npus_count makes {math.prod(npus)} NPUs: must be from 2 to {MAX_NPUS}")
+        near = min(max(math.prod(npus), 2), MAX_NPUS)
+        raise FormatError(
+            f"{file}:{lines['npus_count']}: npus_count makes {math.prod(npus)} NPUs: must be from 2 to {MAX_NPUS}; the nearest is {near} in all"
+        )
     network = AstraNetwork(
         tuple(lists["topology"]), npus, tuple(bps_from_gbps(rate * BITS_PER_BYTE) for rate in numbers["bandwidth"]),
         tuple(ps_from_ns(delay) for delay in numbers["latency"]), f"{file}:{lines['npus_count']}",
@@ -83,9 +88,10 @@ def read_astra_network(text: str, file: str = "network.yml") -> AstraNetwork:
 def _lists(text: str, file: str) -> tuple[dict[str, list[str]], dict[str, int]]:
     if len(text) > MAX_CHARACTERS:
         raise FormatError(f"{file}: has {len(text)} characters; a network of at most {MAX_DIMENSIONS} dimensions needs fewer than {MAX_CHARACTERS}")
-    nested = NESTED.search(COMMENT.sub("", text))
+    body = COMMENT.sub("", text)
+    nested = NESTED.search(body, FLOW.match(body).end())
     if nested:
-        line = 1 + COMMENT.sub("", text).count("\n", 0, nested.start())
+        line = 1 + body.count("\n", 0, nested.start())
         raise FormatError(f"{file}:{line}: is a list within a list: each key has one list with a value for each dimension, like {LIKE}")
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -118,10 +124,7 @@ def _number(word: str, key: str, place: str) -> float:
         "npus_count": ("a whole number of NPUs", 1, MAX_NPUS), "bandwidth": ("GB/s without a unit", 1e-6, MAX_GB_PER_S),
         "latency": ("ns without a unit", 0, MAX_LATENCY_NS),
     }[key]  # fmt: skip
-    try:
-        value = float(word)
-    except ValueError:
-        value = math.nan
+    value = float(word) if NUMBER.fullmatch(word) else math.nan
     if not low <= value <= high or (key == "npus_count" and value != int(value)):
         near = "" if math.isnan(value) else f"; the nearest is {round(min(max(value, low), high)) if key == 'npus_count' else min(max(value, low), high):g}"
         raise FormatError(f"{place}: {key} {quoted(word)}: must be {what}, from {low:g} to {high:g}{near}")

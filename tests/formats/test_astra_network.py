@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from sim.errors import FormatError
-from sim.formats.astra_network import graph_text, is_astra_network, read_astra_network
+from sim.formats.astra_network import AstraNetwork, graph_text, is_astra_network, read_astra_network
 from sim.formats.text import text_of
 from sim.topology.from_file import network_from_text
 from tests.formats.mutate import mutated_texts, one_line_or_answer
@@ -47,7 +47,15 @@ def test_where_npus_must_forward():
 
 
 def test_recognised():
-    assert is_astra_network(NETWORK) and not is_astra_network('{"topology": 1, "npus_count": 2}')
+    assert is_astra_network(NETWORK) and is_astra_network('{"topology": ["Ring"], "npus_count": [4]}') and not is_astra_network('{"topology": [0, 1]}')
+
+
+@pytest.mark.parametrize("text", [
+    '{"topology": ["Ring"], "npus_count": [4], "bandwidth": [50.0], "latency": [500.0]}',
+    "# one ring\n{topology: [Ring],  # in one dimension\n npus_count: [4], bandwidth: [5e1], latency: [500]}\n",
+])  # fmt: skip
+def test_keys_in_braces(text):
+    assert read_astra_network(text) == AstraNetwork(("Ring",), (4,), (400 * 10**9,), (500_000,), f"network.yml:{1 + text[:-1].count(chr(10))}")
 
 
 @pytest.mark.parametrize(
@@ -64,12 +72,16 @@ def test_recognised():
         (NETWORK.replace("Ring", "ring"), ["n.yml:1: topology 'ring' is not known: did you mean 'Ring'? known: Ring, FullyConnected, Switch"]),
         (NETWORK.replace("[ 4, 2 ]", "[ 4.5, 2 ]"), ["n.yml:2: npus_count '4.5': must be a whole number of NPUs, from 1 to 65536; the nearest is 4"]),
         (NETWORK.replace("[ 4, 2 ]", "[ 1e400, 2 ]"), ["n.yml:2: npus_count '1e400': must be a whole number of NPUs, from 1 to 65536; the nearest is 65536"]),
-        (NETWORK.replace("[ 4, 2 ]", "[ 1, 1 ]"), ["n.yml:2: npus_count makes 1 NPUs: must be from 2"]),
+        (NETWORK.replace("[ 4, 2 ]", "[ 1, 1 ]"), ["n.yml:2: npus_count makes 1 NPUs: must be from 2", "the nearest is 2 in all"]),
         (NETWORK.replace("[ 4, 2 ]", "[ 40000, 2 ]"), ["n.yml:2: npus_count makes 80000 NPUs"]),
         (NETWORK.replace("400.0", "400Gbps"), ["n.yml:3: bandwidth '400Gbps': must be GB/s without a unit"]),
         (NETWORK.replace("400.0", "0"), ["n.yml:3: bandwidth '0'", "the nearest is 1e-06"]),
         (NETWORK.replace("500.0", ".nan"), ["n.yml:4: latency '.nan': must be ns without a unit"]),
         (of("FullyConnected", 2000), ["n.yml:2: these dimensions have 1999000 links: at most 1000000", "Switch"]),
+        (NETWORK.replace("[ 4,", "[ \uff14,"), ["n.yml:2: npus_count '\uff14': must be a whole number of NPUs"]),
+        (NETWORK.replace("400.0", "5_0"), ["n.yml:3: bandwidth '5_0': must be GB/s without a unit"]),
+        (NETWORK.replace("500.0", "inf"), ["n.yml:4: latency 'inf': must be ns without a unit"]),
+        ("{topology: {a: [Ring]}, npus_count: [4]}", ["n.yml:1: is a list within a list"]),
         ("&a [*a]", ["n.yml:1: must be keys with lists"]),
         ("topology: &a [*a]\nnpus_count: [2]\nbandwidth: [1]\nlatency: [1]", ["n.yml:1: topology must be a list"]),
         ("[" * 5000, ["n.yml:1: is a list within a list"]),
