@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.errors import FormatError, did_you_mean
 from sim.formats.text import quoted, rows_of, whole
-from sim.workload.program_simai_work import COMMS, LIMITS, MAX_BYTES, MAX_LAYERS, MAX_NS, NONE, PHASES, SimaiWork
+from sim.workload.program_simai_work import COMMS, LIMITS, MAX_BYTES, MAX_LAYERS, MAX_NS, NONE, NONES, PHASES, SimaiWork
 
 POLICY = "HYBRID_TRANSFORMER_FWD_IN_BCKWD"
 KEYS = {
@@ -96,7 +96,7 @@ def _work(header: dict[str, int], layers: list[tuple[int, list[str]]], file: str
             ns[phase, index] = whole(duration, place, f"{name}_ns", 0, MAX_NS)
             if kind not in COMMS:
                 raise FormatError(f"{place}: {name} communication {quoted(kind)} is not known: {did_you_mean(kind, COMMS)}")
-            comm[phase].append(kind)
+            comm[phase].append(NONE if kind in NONES else kind)
             n_bytes[phase, index] = whole(size, place, f"{name} bytes", 0, MAX_BYTES)
         update_ns[index] = whole(words[11], place, "update_ns", 0, MAX_NS)
     numbers = {key: header.get(key, 0) for key in LIMITS}

@@ -23,7 +23,7 @@ from sim.workload.collect import Work
 from sim.workload.collective.template import instantiate
 from sim.workload.program_collectives import Plan, template
 from sim.workload.program_messages import add_messages
-from sim.workload.program_simai_work import NONE, SimaiWork
+from sim.workload.program_simai_work import NONES, SimaiWork
 from sim.workload.schedule import one_f_one_b
 from sim.workload.schedule.order import Op
 
@@ -66,7 +66,7 @@ def groups_of(work: SimaiWork) -> dict[str, Group]:
 
 def split_comm(word: str, phase: int) -> tuple[str, str] | None:
     """(collective, group) of a layer's communication, None for NONE."""
-    if word == NONE:
+    if word in NONES:
         return None
     for suffix in ("_DP_EP", "_EP"):
         if word.endswith(suffix):

@@ -10,7 +10,8 @@ from sim.workload import program_text
 COLLECTIVES = ("ALLREDUCE", "ALLGATHER", "REDUCESCATTER", "ALLTOALL")
 NONE = "NONE"
 SUFFIXES = ("", "_EP", "_DP_EP")
-COMMS = (NONE, *(name + suffix for suffix in SUFFIXES for name in COLLECTIVES))
+NONES = tuple(NONE + suffix for suffix in SUFFIXES)
+COMMS = (*NONES, *(name + suffix for suffix in SUFFIXES for name in COLLECTIVES))
 PHASES = ("fwd", "ig", "wg")
 MAX_BYTES = 2**50
 MAX_NS = 10**15  # 11.6 days: a thousand such layers still fit 64-bit picoseconds in sum

@@ -117,3 +117,11 @@ def test_any_damage_ends_in_one_line_or_in_a_workload(content):
     found = one_line_or_answer(lambda: read_simai_workload(text_of(content, "w"), "w"))
     if found:
         assert to_text(from_text(to_text(found[0]))) == to_text(found[0])
+
+
+@pytest.mark.parametrize("word", ["NONE_EP", "NONE_DP_EP"])
+def test_none_takes_each_suffix_too(word):
+    plain = "a -1 1 NONE 0 1 NONE 0 1 NONE 0 1"
+    header = WORKLOAD.split("\n")[0]
+    found = [read_simai_workload(f"{header}\n1\n{row}\n") for row in (plain, plain.replace("NONE", word))]
+    assert found[0][0].comm == found[1][0].comm == [["NONE"], ["NONE"], ["NONE"]] and found[0][1] == found[1][1]
