@@ -1,12 +1,14 @@
 """Curves drawn: every flow or a band, fair shares, the deepest queues, when rates had settled, axes with their units."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sim.convergence_curves import Curves
-from views.figures.convergence import MOST_FLOWS, MOST_PORTS, POINTS, convergence
+from views.figures.convergence import MOST_FLOWS, MOST_PORTS, POINTS, UNSEEN, convergence
+from views.parts import palette
 
 US = 10**6
 
@@ -31,7 +33,7 @@ def drawn(given):
 
 def lines(figure, row):
     axis = "y" if row == 1 else "y2"
-    return [trace for trace in figure.data if trace.yaxis == axis and trace.fill != "tonexty" and trace.line.width != 0]
+    return [trace for trace in figure.data if trace.yaxis == axis and trace.fill != "tonexty" and trace.line.width != 0 and trace.line.color != UNSEEN]
 
 
 def texts(figure):
@@ -75,9 +77,11 @@ def test_of_a_crowd_some_are_drawn_and_the_rest_are_a_band():
     given = replace(given, delivered_bytes=(given.delivered_bytes * np.linspace(0.5, 1.5, MOST_FLOWS + 5)).astype(np.int64))
     figure = drawn(given)
     assert len(lines(figure, 1)) == MOST_FLOWS and {lines(figure, 1)[0].name, lines(figure, 1)[-1].name} >= {f"flow {MOST_FLOWS + 4}"}
-    band = [trace for trace in figure.data if trace.yaxis == "y" and trace not in lines(figure, 1)]
+    band = [trace for trace in figure.data if trace.yaxis == "y" and trace.line.width == 0]
     assert [trace.name for trace in band] == ["5 other flows, least to most"] * 2 and (np.array(band[0].y) <= np.array(band[1].y)).all()
-    assert [trace.name for trace in figure.data if trace.showlegend][:2] == ["5 other flows, least to most", f"{MOST_FLOWS} flows, a line each"]
+    legend = [trace.name for trace in figure.data if trace.showlegend is not False]
+    assert legend[0] == "5 other flows, least to most" and legend[1].endswith(f" {MOST_FLOWS} flows, a line each")
+    assert re.findall(r"color:(#\w+)", legend[1]) == list(palette.SEQUENCE), "every colour of the lines is in it"
 
 
 def test_of_many_ports_the_deepest_are_drawn_and_the_deepest_of_the_others():

@@ -5,6 +5,7 @@ import pytest
 
 from sim.preset import load_preset
 from tests import fabricate
+from views.figures import style
 from views.figures.gantt import gantt
 from views.figures.gantt_lanes import Lanes
 from views.parts import palette
@@ -139,6 +140,16 @@ def test_moments_are_marked_with_their_words(everything):
     assert figure.layout.xaxis.title.text == "time (ms)" and [line.x0 for line in figure.layout.shapes] == [1.0]
 
 
-def test_a_word_longer_than_the_chart_is_high_is_left_out_its_line_is_not(everything):
-    figure = gantt(everything, [0], (0.0, everything.end_s), marks={1e-3: "leaf0–spine0 works again" * 3})
-    assert not figure.layout.annotations and len(figure.layout.shapes) == 1
+def test_words_stand_above_all_rows_and_beside_each_other_none_over_another(everything):
+    end, plain = everything.end_s, gantt(everything, [0], (0.0, everything.end_s))
+    figure = gantt(everything, [0], (0.0, end), marks={0.0: "leaf0–spine0 fails", 0.1 * end: "leaf0–spine0 works again", 0.9 * end: "gpu0–leaf0 fails"})
+    notes = {note.text: note for note in figure.layout.annotations}
+    assert [(note.yshift, note.xanchor) for note in notes.values()] == [(0, "left"), (-style.WORD_PX, "left"), (0, "right")]
+    assert figure.layout.height == plain.layout.height + 2 * style.WORD_PX and figure.layout.yaxis.range[1] < plain.layout.yaxis.range[1]
+    assert figure.layout.yaxis.range[0] == plain.layout.yaxis.range[0]
+
+
+@pytest.mark.parametrize("marks", [{1e-3: "leaf0–spine0 works again" * 3}, {1e-3 + 1e-6 * at: "leaf0–spine0 works again" for at in range(20)}])
+def test_words_too_long_or_too_many_are_left_out_their_lines_are_not(everything, marks):
+    figure = gantt(everything, [0], (0.0, everything.end_s), marks=marks)
+    assert not figure.layout.annotations and len(figure.layout.shapes) == len(marks)

@@ -12,6 +12,7 @@ HEIGHT = 480
 MOST_FLOWS, MOST_PORTS, MOST_SHARES = 16, 8, 4  # drawn one by one
 NAMED = 4  # with their names in the legend
 POINTS = 400  # of a line
+UNSEEN = "rgba(0,0,0,0)"
 SAME_SHARE = 0.01  # fair shares that differ by less are one line
 
 
@@ -47,8 +48,10 @@ def _flows(figure: go.Figure, times, rates: np.ndarray, names: list[str], unit: 
         each = count <= NAMED
         _line(
             figure, times, rates[:, j], 1, palette.mixed(palette.SEQUENCE, rank / max(1, len(chosen) - 1)), names[j], unit,
-            legend=names[j] if each else plural(len(chosen), "flow") + ", a line each" if rank == 0 else None,
+            legend=names[j] if each else None,
         )  # fmt: skip
+    if count > NAMED:
+        _ramp(figure, 1, palette.SEQUENCE, plural(len(chosen), "flow") + ", a line each")
 
 
 def _band(figure: go.Figure, times, rates: np.ndarray, name: str) -> None:
@@ -99,9 +102,17 @@ def _queues(figure: go.Figure, curves, names: list[str], scale: float) -> str:
         name = f"deepest of {plural(len(rest), 'other port')}"
         _line(figure, times, deepest[:, rest].max(axis=1) / unit_bytes, 2, palette.MUTED, name, unit, name)
     for rank, q in enumerate(shown.tolist()):
-        legend = f"queue at {names[q]}" if len(shown) <= NAMED else f"queues at {plural(len(shown), 'port')}" if rank == 0 else None
+        legend = f"queue at {names[q]}" if len(shown) <= NAMED else None
         _line(figure, times, deepest[:, q] / unit_bytes, 2, palette.mixed(palette.QUEUES, rank / max(1, len(shown) - 1)), names[q], unit, legend)
+    if len(shown) > NAMED:
+        _ramp(figure, 2, palette.QUEUES, f"queues at {plural(len(shown), 'port')}, deepest first")
     return unit
+
+
+def _ramp(figure: go.Figure, row: int, colours: tuple[str, ...], name: str) -> None:
+    """One entry of the legend for lines in many colours: it shows all of them."""
+    squares = "".join(f'<span style="color:{colour}">■</span>' for colour in colours)
+    figure.add_trace(go.Scatter(x=[None], y=[None], mode="lines", line_color=UNSEEN, name=f"{squares} {name}", hoverinfo="skip"), row=row, col=1)
 
 
 def _converged(figure: go.Figure, curves, scale: float) -> None:

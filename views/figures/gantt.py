@@ -54,7 +54,6 @@ def gantt(
         _add_strip(figure, path, window_s, scale)
         _add_outlines(figure, path, spots, lanes, row_of, scale)
     style.apply(figure, 90 + lanes.row_px * len(names), x_title=f"time ({unit})")
-    style.add_moments(figure, marks or {}, window_s, scale)
     figure.update_yaxes(
         tickvals=list(range(top, len(ranks))),
         ticktext=names,
@@ -63,6 +62,7 @@ def gantt(
         fixedrange=True,
     )
     figure.update_xaxes(range=[window_s[0] / scale, window_s[1] / scale])
+    style.add_moments(figure, marks or {}, window_s, scale)
     figure.update_layout(
         barmode="overlay", bargap=0, hovermode="closest", dragmode="zoom", uirevision=str((ranks, window_s))
     )

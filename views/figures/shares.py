@@ -36,8 +36,8 @@ def bytes_per_gpu(rows, over: dict[str, str]) -> go.Figure:
             hovertemplate="%{y}: %{text}<br>busiest stage: %{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         )
     )
-    style.apply(figure, 70 + 34 * len(order), x_title=f"sent per GPU and iteration ({unit})", legend=False)
-    figure.update_xaxes(range=[0, 1.3 * max(row.sent_bytes for row in order) / scale])
+    style.apply(figure, 96 + 34 * len(order), x_title=f"sent per GPU and iteration ({unit})", legend=False)
+    figure.update_xaxes(title_standoff=10, range=[0, 1.3 * max(row.sent_bytes for row in order) / scale])
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return figure
 

@@ -9,7 +9,7 @@ from views.parts import palette
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _RATE_UNITS = ((1e12, "Tb/s"), (1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "bit/s"))
 _BYTE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
-MOMENTS_NAMED = 12  # more moments carry no text
+WORD_ROWS, WORD_PX = 5, 14  # of words of moments; if they need more rows, none is named
 LETTER_PX, AROUND_PX = 5, 90  # along a moment's word; of a chart's height above and below its plot
 PHONE_PX, SYMBOL_PX, NAME_PX, LEGEND_ROW_PX = 330, 40, 6.5, 20  # width of a plot there; of a legend's mark and of a letter beside it; height of its row
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
@@ -78,17 +78,39 @@ def drawing(figure: go.Figure, height: int, legend: bool = True) -> go.Figure:
 
 
 def add_moments(figure: go.Figure, moments: dict[float, str], window_s: tuple[float, float], scale: float) -> None:
-    """A dashed line at each of some moments (in seconds), with its word at the bottom while there is room."""
+    """A dashed line at each of some moments (in seconds), with its word above what is drawn: a chart with a range of its first y axis grows for it."""
     inside = {at: word for at, word in moments.items() if window_s[0] <= at <= window_s[1]}
-    room = (figure.layout.height - AROUND_PX) / LETTER_PX
-    named = len(inside) <= MOMENTS_NAMED and all(len(word) <= room for word in inside.values())
-    for at, word in inside.items():
+    for at in inside:
         figure.add_vline(x=at / scale, line=dict(color=palette.MUTED, width=1, dash="dash"))
-        if named:
-            figure.add_annotation(
-                x=at / scale, y=0, yref="paper", yanchor="bottom", xanchor="right", text=word, showarrow=False, textangle=-90,
-                font=dict(size=10, color=palette.TEXT), bgcolor="rgba(255,255,255,0.75)", borderpad=1,
-            )  # fmt: skip
+    placed = _rows_of_words(inside, window_s)
+    if not placed:
+        return
+    for at, (row, anchor) in placed.items():
+        figure.add_annotation(
+            x=at / scale, y=1, yref="paper", yanchor="top", yshift=-WORD_PX * row, xanchor=anchor, xshift=3 if anchor == "left" else -3,
+            text=inside[at], showarrow=False, font=dict(size=10, color=palette.TEXT), bgcolor="rgba(255,255,255,0.75)", borderpad=0,
+        )  # fmt: skip
+    rows, axis = 1 + max(row for row, _ in placed.values()), figure.layout.yaxis
+    bottom, top = axis.range
+    first, last = axis.domain or (0, 1)
+    room = WORD_PX * rows / ((figure.layout.height - AROUND_PX) * (last - first))
+    axis.range = [bottom, top + (top - bottom) * room]
+    figure.layout.height += WORD_PX * rows
+
+
+def _rows_of_words(moments: dict[float, str], window_s: tuple[float, float]) -> dict[float, tuple[int, str]]:
+    """(row, anchor) of the word of each moment so that none lies over another even on a phone; empty if that takes too many rows, or a word is too long."""
+    span, ends, placed = max(window_s[1] - window_s[0], 1e-15), [], {}
+    for at, word in sorted(moments.items()):
+        x, length = PHONE_PX * (at - window_s[0]) / span, LETTER_PX * len(word) + 6
+        anchor = "left" if x + length <= PHONE_PX or x < PHONE_PX / 2 else "right"
+        start = x if anchor == "left" else x - length
+        row = next((row for row, end in enumerate(ends) if end <= start), len(ends))
+        ends[row:row + 1] = [start + length]
+        placed[at] = row, anchor
+        if len(ends) > WORD_ROWS or length > PHONE_PX:
+            return {}
+    return placed
 
 
 def empty(message: str, height: int = 200) -> go.Figure:
