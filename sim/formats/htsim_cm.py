@@ -140,16 +140,34 @@ def _work(
         nodes, **{name: column[order] for name, column in columns.items()}, trigger_id=np.array(list(kinds), np.int64),
         trigger_kind=np.array([kind for _, kind, _ in kinds.values()], np.int64), trigger_count=np.array([count for *_, count in kinds.values()], np.int64),
     )  # fmt: skip
+    whole_work, work = work, work.without_unstarted()
     if work.problem():
         raise FormatError(f"{file}: {work.problem()}")
-    said = []
+    said = _about_triggers(work, whole_work, file)
     if (order[1:] < order[:-1]).any():
         said.append("connections were not in order of their start and have been sorted")
     if (work.n_bytes == 0).any():
         said.append(f"flows of 0 bytes are done after their path's delay: {int((work.n_bytes == 0).sum())}")
-    if (work.trigger_kind[work.trigger[work.trigger >= 0]] == KINDS.index("multishot")).any():
-        said.append("multishot triggers start their connections in the order of the file, each after the connection that activates it in the order of the file")
     return work, said
+
+
+def _about_triggers(work: HtsimWork, given: HtsimWork, file: str) -> list[str]:
+    """What htsim decides by the order in which connections end, and is decided by the order of the file here."""
+    said = []
+    if len(work.src) < len(given.src):
+        lost = np.setdiff1d(given.id, work.id)
+        shown = ", ".join(map(str, lost[:MAX_NAMES_SHOWN].tolist()))
+        said.append(f"{file}: {len(lost)} connections never start and are left out, for their multishot is not activated once for each: id {shown}")
+    more = (work.starts > 0) & (work.awaited > 0) & (work.activations > work.awaited)
+    fired, awaited = work.activations, work.awaited
+    said += [
+        f"{file}: trigger {work.trigger_id[position]} {KINDS[work.trigger_kind[position]]} is activated by {fired[position]} connections: "
+        f"the first {awaited[position]} in the order of the file fire it, in htsim the first to end"
+        for position in np.flatnonzero(more)[:MAX_NAMES_SHOWN].tolist()
+    ]
+    if ((work.starts > 0) & (work.trigger_kind == KINDS.index("multishot"))).any():
+        said.append("multishot triggers start their connections in the order of the file, each after the connection that activates it in the order of the file")
+    return said
 
 
 def cm_text(work: HtsimWork) -> str:

@@ -1,9 +1,9 @@
 """An htsim connection matrix with triggers as a graph of messages.
 
 A trigger is a task that takes no time: send_done activates it when the last ACK is back at the sender, recv_done when the last byte has
-arrived. A oneshot starts all its connections when its one connection is done, a barrier when all that activate it are. Of a multishot
-the k-th connection that it starts begins when the k-th that activates it is done, both in the order of the file: htsim takes them in the
-order in which they end, which only a run can tell.
+arrived. A oneshot starts all its connections when one that activates it is done, a barrier when as many as it counts are; where more
+activate it, the first in the order of the file. Of a multishot the k-th connection that it starts begins when the k-th that activates it
+is done, both in the order of the file. htsim takes them in the order in which they end, which only a run can tell.
 """
 
 import numpy as np
@@ -22,14 +22,24 @@ def build(work: HtsimWork, into: Work) -> None:
     task = _trigger_tasks(work, into)
     kind = np.concatenate([work.trigger_kind, [-1]])
     multishot = KINDS.index("multishot")
-    for own, edges in ((work.send_done, into.acked), (work.recv_done, into.done)):
-        fires = np.flatnonzero(own >= 0)
-        plain = fires[kind[own[fires]] != multishot]
-        edges.add(flow[plain], task[own[plain]])
+    source, fired, by_ack = _counting(work)
+    for edges, own in ((into.acked, by_ack), (into.done, ~by_ack)):
+        edges.add(flow[source[own]], task[fired[own]])
     started = np.flatnonzero((work.trigger >= 0) & (kind[work.trigger] != multishot))
     into.done.add(task[work.trigger[started]], flow[started])
     for trigger in np.flatnonzero(work.trigger_kind == multishot).tolist():
         _multishot(work, trigger, flow, into)
+
+
+def _counting(work: HtsimWork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(connection, trigger, whether by the last ACK) of the activations that fire oneshots and barriers, trigger by trigger."""
+    n = len(work.src)
+    trigger, source = np.concatenate([work.send_done, work.recv_done]), np.tile(np.arange(n), 2)
+    order = np.lexsort((source, trigger))
+    order = order[trigger[order] >= 0]
+    turn = np.arange(len(order)) - np.searchsorted(trigger[order], trigger[order])
+    order = order[turn < work.awaited[trigger[order]]]
+    return source[order], trigger[order], order < n
 
 
 def _trigger_tasks(work: HtsimWork, into: Work) -> np.ndarray:

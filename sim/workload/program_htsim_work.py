@@ -1,6 +1,6 @@
 """An htsim connection matrix as values: messages that start at a time or when a trigger fires, and the triggers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ MAX_BYTES = 2**50
 MAX_PS = 4 * 10**18
 MAX_ID = 2**63 - 1
 MAX_ROWS = 10_000_000
+MAX_ROUNDS = 1000  # of connections left out because others are
 COLUMNS = ("src", "dst", "id", "n_bytes", "start_ps", "trigger", "send_done", "recv_done")
 LIMITS = {
     "src": (0, MAX_NODES - 1), "dst": (0, MAX_NODES - 1), "id": (0, MAX_ID), "n_bytes": (0, MAX_BYTES), "start_ps": (0, MAX_PS),
@@ -45,23 +46,56 @@ class HtsimWork:
         none, nothing = np.full(len(src), -1, np.int64), np.zeros(0, np.int64)
         return cls(nodes, *columns, none, none, none, nothing, nothing, nothing)
 
-    def problem(self) -> str | None:
-        """Why some connection could never start, or not be told when; None if all can."""
+    @property
+    def activations(self) -> np.ndarray:
+        """int64[T]: how often each trigger is activated."""
         n = len(self.trigger_id)
-        fired = np.bincount(self.send_done[self.send_done >= 0], minlength=n) + np.bincount(self.recv_done[self.recv_done >= 0], minlength=n)
-        started = np.bincount(self.trigger[self.trigger >= 0], minlength=n)
+        return np.bincount(self.send_done[self.send_done >= 0], minlength=n) + np.bincount(self.recv_done[self.recv_done >= 0], minlength=n)
+
+    @property
+    def starts(self) -> np.ndarray:
+        """int64[T]: how many connections each trigger starts."""
+        return np.bincount(self.trigger[self.trigger >= 0], minlength=len(self.trigger_id))
+
+    @property
+    def awaited(self) -> np.ndarray:
+        """int64[T]: how many activations fire a trigger, 0 for a multishot, which each of them fires."""
+        return np.where(self.trigger_kind == KINDS.index("oneshot"), 1, self.trigger_count)
+
+    def problem(self) -> str | None:
+        """Why some connection could never start; None if all can."""
+        fired, started = self.activations, self.starts
         for position in np.flatnonzero(started).tolist():
             kind, times = KINDS[self.trigger_kind[position]], int(fired[position])
             name = f"trigger {self.trigger_id[position]} {kind}"
             if not times:
                 return f"{name} starts {started[position]} connections, but no connection activates it: they would never start"
-            if kind == "barrier" and times != self.trigger_count[position]:
+            if kind == "barrier" and times < self.trigger_count[position]:
                 return f"{name} waits for {self.trigger_count[position]} activations, {times} connections activate it; the nearest that works is count {times}"
-            if kind == "oneshot" and times > 1:
-                return f"{name} is activated by {times} connections, of which the first to end would count; what works is a barrier with count {times}"
             if kind == "multishot" and times < started[position]:
                 return f"{name} starts {started[position]} connections, one each time it is activated, but {times} connections activate it"
         return None
+
+    def without_unstarted(self) -> "HtsimWork":
+        """Without the connections of multishots that come after all activations, and those that in turn only these would have started."""
+        work = self
+        for _ in range(MAX_ROUNDS):
+            multishot = np.concatenate([work.trigger_kind == KINDS.index("multishot"), [False]])[work.trigger]
+            turn = _turns(work.trigger)
+            never = multishot & (turn >= np.concatenate([work.activations, [0]])[work.trigger])
+            if not never.any() or (work.activations[work.trigger[never]] == 0).any():
+                return work
+            work = replace(work, **{name: getattr(work, name)[~never] for name in COLUMNS})
+        return work
+
+
+def _turns(trigger: np.ndarray) -> np.ndarray:
+    """int64[C]: of each row, how many before it have the same trigger."""
+    order = np.argsort(trigger, kind="stable")
+    own = trigger[order]
+    turn = np.empty(len(trigger), np.int64)
+    turn[order] = np.arange(len(trigger)) - np.searchsorted(own, own)
+    return turn
 
 
 def to_text(work: HtsimWork) -> str:

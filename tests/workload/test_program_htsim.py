@@ -39,6 +39,13 @@ def test_a_barrier_waits_for_all():
     assert starts_ns(matrix(*rows, triggers=["trigger id 4 barrier count 2"])) == [0, 7, 20]
 
 
+def test_of_more_activations_than_are_waited_for_the_first_of_the_file_count():
+    rows = [f"0->{n} id {n} start {n}000 size 9 {'send' if n == 2 else 'recv'}_done_trigger 4" for n in (3, 2, 1)] + ["1->2 id 9 trigger 4 size 9"]
+    assert starts_ns(matrix(*rows, triggers=["trigger id 4 oneshot"])) == [3, 2, 1, 13]
+    assert starts_ns(matrix(*rows, triggers=["trigger id 4 barrier count 2"])) == [3, 2, 1, 15]
+    assert starts_ns(matrix(*rows[1:], triggers=["trigger id 4 oneshot"])) == [2, 1, 15]
+
+
 def test_a_multishot_starts_one_connection_each_time():
     rows = [
         "0->1 id 1 start 0 size 9 recv_done_trigger 4", "0->2 id 2 start 7000 size 9 recv_done_trigger 4",
