@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sim.command.options import Parser, UsageError, job_options, one_of
-from sim.command.report import INTERRUPTED, say_notes
+from sim.command.report import ENDED, INTERRUPTED, OK, say_notes
 from sim.command.run import scenario_of
 from sim.command.watch import clocks, watch
 from sim.errors import did_you_mean
@@ -67,7 +67,7 @@ def execute(args) -> int:
             say_notes(["stopped before anything was simulated"])
             return INTERRUPTED
     say_notes(_write(kind, args.out, scenario, network, dag, result))
-    return 0 if result is None or result.status != "cancelled" else INTERRUPTED
+    return OK if result is None else ENDED.get(result.status, OK)
 
 
 def _kind(args) -> str:

@@ -13,6 +13,7 @@ from sim.scenario_rules import trains
 from sim.units import show_bytes, show_count, show_time
 
 OK, STUCK, INTERRUPTED = 0, 1, 130  # exit codes
+ENDED = {"cancelled": INTERRUPTED, "deadlock": STUCK}  # of runs that have not reached their end
 
 
 def report(result: Result | None, args, notes: list[str], quiet: bool = False) -> int:
@@ -27,7 +28,7 @@ def report(result: Result | None, args, notes: list[str], quiet: bool = False) -
         write_tables(result, args.tables)
     if args.json != "-" and not quiet:
         print(page(result))
-    return {"cancelled": INTERRUPTED, "deadlock": STUCK}.get(result.status, OK)
+    return ENDED.get(result.status, OK)
 
 
 def say_notes(notes: list[str]) -> None:

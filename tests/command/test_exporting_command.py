@@ -12,6 +12,21 @@ from tests.formats.test_htsim_cm import MATRIX
 FLOW = ("--mode", "flow")
 
 
+STUCK = """Nodes 2
+Connections 1
+Triggers 1
+0->1 id 1 trigger 1 size 1000 send_done_trigger 1
+trigger id 1 oneshot
+"""
+
+
+def test_what_a_stuck_run_has_is_written_and_told_by_the_exit_status(sim, tmp_path):
+    (tmp_path / "stuck.cm").write_text(STUCK)
+    assert sim("import", "htsim", tmp_path / "stuck.cm", "--out", tmp_path / "stuck.toml").code == 0
+    done = sim("export", tmp_path / "stuck.toml", "csv", "--out", tmp_path / "tables")
+    assert done.code == 1 and "note: Deadlock" in done.error and (tmp_path / "tables" / "flows.csv").is_file()
+
+
 def test_a_trace(sim, tmp_path):
     for name in ("t.json", "t.json.gz"):
         done = sim("export", "gpt-small-16", "perfetto", *FLOW, "--out", tmp_path / name)
