@@ -1,14 +1,27 @@
 """The one error family of the project: every message is a single line a user can act on."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 SHOWN = 60  # characters of a faulty word that an error repeats
+LONGEST = 400  # characters of a word of a message that are left as they are: names of files may be long
+_LONG_WORD = re.compile(rf"\S{{{LONGEST + 1},}}")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 CLOSE = 0.55  # likeness (difflib, 0 to 1) from which a word may be a misspelling of another
+
+
+def one_line(message: object) -> str:
+    """A message as one printable line: line ends and the like, as in names of files, as escapes; endless words cut."""
+    text = _LONG_WORD.sub(lambda word: word[0][: SHOWN - 3] + "...", str(message))
+    return _UNPRINTABLE.sub(lambda sign: sign[0].encode("unicode_escape").decode(), text)
 
 
 class LabError(Exception):
     """Anything the user can mend: what is wrong, the value, the rule, the nearest thing that works."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(one_line(message))
 
 
 class ScenarioError(LabError):

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from sim.errors import ScenarioError, did_you_mean
+from sim.errors import ScenarioError, did_you_mean, quoted
 from sim.scenario import Scenario
 from sim.scenario_base import models_in
 
@@ -79,7 +79,7 @@ def _with_graph(data: dict[str, Any], preset: Path) -> dict[str, Any]:
         name = cluster.pop("file")
         if not isinstance(name, str) or "graph" in cluster:
             raise ScenarioError(
-                f"cluster.file = {name!r}: must be the name of one topology file, without cluster.graph beside it"
+                f"cluster.file = {quoted(name)}: must be the name of one topology file, without cluster.graph beside it"
             )
         cluster["graph"] = _read(preset.parent / name)
         data = {**data, "cluster": cluster}
@@ -91,7 +91,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     key, value = key.strip(), value.strip()
     if not equals or not key:
-        raise ScenarioError(f"--set {text}: must be key=value, like transport.congestion_control=hpcc")
+        raise ScenarioError(f"--set {quoted(text)}: must be key=value, like transport.congestion_control=hpcc")
     if not value:
         return key, None
     try:
@@ -100,7 +100,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
         if not isinstance(problem, tomllib.TOMLDecodeError):
             raise ScenarioError(f"--set {key}: {problem}") from None
         if value[0] in "\"'[{":
-            raise ScenarioError(f"--set {text}: the value is not TOML; quote text that is not a plain word") from None
+            raise ScenarioError(f"--set {quoted(text)}: the value is not TOML; quote text that is not a plain word") from None
         return key, value
 
 

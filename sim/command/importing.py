@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sim.command.options import Parser, UsageError, check_outputs, one_of, write_text
 from sim.command.report import say_notes
+from sim.errors import one_line
 from sim.formats.importing import IMPORTERS, MAX_IMPORT_BYTES, import_with_notices
 from sim.formats.text import read_bytes
 from sim.preset import to_toml
@@ -29,7 +30,7 @@ def execute(args) -> int:
     write_text(args.out, to_toml(scenario))
     say_notes(said)
     if args.out != "-":
-        print(f"{args.out}: {scenario.description} Run it with: python -m sim run {args.out}")
+        print(one_line(f"{args.out}: {scenario.description} Run it with: python -m sim run {args.out}"))
     return 0
 
 

@@ -4,6 +4,7 @@ import json
 import sys
 
 from sim.command.options import write_text
+from sim.errors import one_line
 from sim.result import Result
 from sim.result_collectives import overall
 from sim.result_summary import simulated_hops
@@ -34,7 +35,7 @@ def report(result: Result | None, args, notes: list[str], quiet: bool = False) -
 def say_notes(notes: list[str]) -> None:
     """One line each on standard error."""
     for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+        print(f"note: {one_line(note)}", file=sys.stderr)
 
 
 def as_json(value: object) -> str:

@@ -59,3 +59,14 @@ def test_a_broken_file_leaves_nothing_behind(sim, tmp_path):
     files = written(tmp_path, {"w": SIMAI.replace("\n2\n", "\n3\n")})
     done = sim("import", "simai", *files, "--out", tmp_path / "x.toml")
     assert done.code == 2 and "w:2: 3 layers announced, 2 found" in done.error and not (tmp_path / "x.toml").exists()
+
+
+def test_a_line_end_in_a_file_name_is_one_line_all_the_same(sim, tmp_path):
+    name = tmp_path / "a\nb.txt"
+    name.write_text("3 1 20\n2\n")
+    done = sim("import", "hpcc", name, "--out", tmp_path / "x.toml")
+    assert done.code == 2 and done.error.count("\n") == 1
+    (tmp_path / "f").write_text("1\n0 1 3 100 10 0\n")
+    name.write_text("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n")
+    done = sim("import", "hpcc", name, tmp_path / "f", "--out", tmp_path / "x.toml")
+    assert done.code == 0 and done.out.count("\n") == 1 and "a\\nb.txt" in done.out
