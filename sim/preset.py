@@ -91,7 +91,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     key, value = key.strip(), value.strip()
     if not equals or not key:
-        raise ScenarioError(f"--set {quoted(text)}: must be key=value, like transport.congestion_control=hpcc")
+        raise ScenarioError(f"--set {text}: must be key=value, like transport.congestion_control=hpcc")
     if not value:
         return key, None
     try:
@@ -100,7 +100,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
         if not isinstance(problem, tomllib.TOMLDecodeError):
             raise ScenarioError(f"--set {key}: {problem}") from None
         if value[0] in "\"'[{":
-            raise ScenarioError(f"--set {quoted(text)}: the value is not TOML; quote text that is not a plain word") from None
+            raise ScenarioError(f"--set {text}: the value is not TOML; quote text that is not a plain word") from None
         return key, value
 
 
