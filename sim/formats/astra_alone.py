@@ -14,7 +14,7 @@ def why_not(network: AstraNetwork, plan: dict) -> str:
     algorithms = plan.get("all_reduce") or ("ring",)
     by_dimension = "dimensions" in plan and len(algorithms) > 1
     parts = list(zip(algorithms, network.npus, strict=True)) if by_dimension else [(algorithms[0], network.n_npus)]
-    messages = network.n_npus * sum(_messages_of_npu(algorithm, n) for algorithm, n in parts)
+    messages = plan.get("splits", 1) * network.n_npus * sum(_messages_of_npu(algorithm, n) for algorithm, n in parts)
     if messages > MAX_MESSAGES:
         return f"would be up to {messages:,} messages"
     hops = [_hops(shape, n) for shape, n in zip(network.shape, network.npus, strict=True)]

@@ -53,3 +53,10 @@ def test_what_is_let_through_is_no_larger_than_said(algorithm, n):
     one = AstraNetwork(("Switch",), (n,), (10**9,), (0,))
     assert why_not(one, {"all_reduce": (algorithm,)}) == ""
     assert len(template(Plan(algorithms=(("all-reduce", (algorithm,)),)), "all-reduce", ((0, n),))) <= MAX_MESSAGES
+
+
+def test_every_split_has_messages_of_its_own():
+    one = AstraNetwork(("Switch",), (512,), (10**9,), (0,))
+    assert why_not(one, {"splits": 1}) == "" and why_not(one, {"splits": 4}) == "would be up to 2,093,056 messages"
+    scenario, _ = import_with_notices("astra", {"n.yml": network(("Switch", 512)), "s.json": b'{"preferred-dataset-splits": 1024}'})
+    assert scenario.traffic.pattern == "ring"
