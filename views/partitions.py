@@ -102,29 +102,44 @@ def at_the_moment(result, ways) -> None:
             partition_map(result.network, np.zeros(0, int), np.zeros(0, int)), config=CONFIG, key="map", alt="Network without active ports"
         )
         return
-    ids = [one.partition_id for one in under_way]
-    if st.session_state[CHOSEN] not in ids:
-        st.session_state[CHOSEN] = max(under_way, key=lambda one: len(one.ports)).partition_id
+    own, others = choose_partition(under_way, whole := records.undivided(result, moment))
+    st.plotly_chart(
+        partition_map(result.network, own.ports, others, "all flows under way" if whole else "the chosen partition"),
+        config=CONFIG, key="map", alt="Network with the ports of the chosen partition",
+    )  # fmt: skip
+    if whole:
+        told_of = "all flows under way queue in. They are simulated together, packet by packet, until the network is divided again or the run ends."
+    else:
+        alone = "What happens elsewhere cannot reach it before a flow begins or ends, so it is simulated alone."
+        went = f" It {' and '.join(told(ways, own.partition_id))}." if told(ways, own.partition_id) else ""
+        told_of = f"the chosen partition queue in. {alone}{went}"
+    st.caption(f"At {show_time(moment)}: the ports that data and ACKs of {told_of}")
+    flows = result.flows.iloc[own.flows]
+    which = "under way" if whole else "of this partition"
+    with st.expander(f"{plural(len(flows), 'flow')} {which}, {show_bytes(flows['bytes'].sum())}", icon=":material/list:"):
+        st.dataframe(flows.head(MOST_FLOWS), hide_index=True, width="stretch", placeholder="–")
+
+
+def choose_partition(under_way: list, whole: bool) -> tuple:
+    """The chosen one of those under way, and the ports of all others; there is nothing to choose where the network is not divided."""
+    if whole:
+        own = under_way[0]
+        st.session_state[CHOSEN] = own.partition_id
+        st.markdown(
+            f"**Not divided here**: {plural(len(own.flows), 'flow is', 'flows are')} under way on {plural(len(own.ports), 'port')}, simulated together."
+        )
+        return own, np.zeros(0, int)
     by_id = {one.partition_id: one for one in under_way}
+    if st.session_state[CHOSEN] not in by_id:
+        st.session_state[CHOSEN] = max(under_way, key=lambda one: len(one.ports)).partition_id
     st.selectbox(
-        f"Partition ({plural(len(ids), 'partition is', 'partitions are')} under way)", ids, key=CHOSEN, persist_state="session",
-        format_func=lambda id: f"{f'partition {id}' if id >= 0 else 'together'}: {plural(len(by_id[id].flows), 'flow')} "
+        f"Partition ({plural(len(by_id), 'partition is', 'partitions are')} under way)", list(by_id), key=CHOSEN, persist_state="session",
+        format_func=lambda id: f"{f'partition {id}' if id >= 0 else 'number not known'}: {plural(len(by_id[id].flows), 'flow')} "
         f"on {plural(len(by_id[id].ports), 'port')}",
     )  # fmt: skip
     own = by_id[st.session_state[CHOSEN]]
     others = [one.ports for one in under_way if one is not own]
-    st.plotly_chart(
-        partition_map(result.network, own.ports, np.unique(np.concatenate(others)) if others else np.zeros(0, int)),
-        config=CONFIG, key="map", alt="Network with the ports of the chosen partition",
-    )  # fmt: skip
-    others = f" It {' and '.join(told(ways, own.partition_id))}." if told(ways, own.partition_id) else ""
-    alone = "What happens elsewhere cannot reach it before a flow begins or ends, so it is simulated alone."
-    if own.partition_id < 0:
-        alone = "The network was not divided here: all flows under way are simulated together."
-    st.caption(f"At {show_time(moment)}: the ports that data and ACKs of the chosen partition queue in. {alone}{others}")
-    flows = result.flows.iloc[own.flows]
-    with st.expander(f"{plural(len(flows), 'flow')} of this partition, {show_bytes(flows['bytes'].sum())}", icon=":material/list:"):
-        st.dataframe(flows.head(MOST_FLOWS), hide_index=True, width="stretch", placeholder="–")
+    return own, np.unique(np.concatenate(others)) if others else np.zeros(0, int)
 
 
 def choose_moment(result) -> float:

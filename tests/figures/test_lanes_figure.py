@@ -104,3 +104,13 @@ def test_a_lane_says_what_it_was_before_and_became():
 def test_a_time_without_partitions_says_so(window):
     figure, shown, total = lanes(fabricate_records.episodes(), window, 4e-5)
     assert "nothing was under way" in figure.layout.annotations[0].text and shown == total == 0
+
+
+def test_of_stretches_that_were_not_divided_only_the_one_around_the_moment_is_outlined():
+    episodes = fabricate_records.episodes().assign(partition_id=-1)
+    stretches = pd.concat([episodes.head(1).assign(start_s=start, end_s=start + 5e-6, skipped_from_s=np.nan, skipped_s=0.0) for start in (0.0, 1e-5, 3e-5)])
+    for at_s, wanted in ((1.2e-5, {10, 15}), (7e-6, None)):
+        figure, *_ = lanes(stretches, WINDOW, 4e-5, chosen=-1, at_s=at_s)
+        halo = [trace for trace in figure.data if trace.name == "chosen stretch"]
+        assert ({round(x) for trace in halo for x in trace.x} or None) == wanted
+        assert not any(trace.name == "chosen partition" for trace in figure.data)

@@ -80,7 +80,9 @@ def test_a_run_that_went_on_packet_by_packet_says_so_and_shows_the_rest_as_one_l
     slider = next(one for one in app.slider if one.label.startswith("Moment"))
     slider.set_value(0.8 * slider.max).run()
     assert not app.exception and len(app.get("plotly_chart")) == 2
-    assert any("all flows under way are simulated together" in caption.value for caption in app.caption)
+    assert any("all flows under way queue in. They are simulated together" in caption.value for caption in app.caption)
+    assert any(text.value.startswith("**Not divided here**") for text in app.markdown)
+    assert not [box for box in app.selectbox if box.label.startswith("Partition (")]
     result.episodes, result.patterns = result.episodes.head(0), result.patterns.head(0)
     go(app, "partitions")
     assert len(app.get("plotly_chart")) == 2

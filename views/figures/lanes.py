@@ -25,6 +25,7 @@ def lanes(
 ) -> tuple[go.Figure, int, int]:
     """(figure, lanes shown, lanes in all). A bar's customdata is its partition and its middle; `at_s` is the moment marked by a line.
 
+    A `chosen` below 0 is the stretch around `at_s` in which the network was not divided.
     `ways`: which partitions came from which, drawn as lines between those that are shown; of too many only those of the chosen one.
     """
     ways = ways or no_ways()
@@ -43,7 +44,10 @@ def lanes(
         found = found[(found["from_id"] == chosen) | (found["to_id"] == chosen)]
     _add_links(figure, found, scale, palette.CRITICAL, 0.8, "went into")
     if chosen is not None:
-        _add_halo(figure, bars[bars["partition_id"] == chosen], scale)
+        own = bars[bars["partition_id"] == chosen]
+        if chosen < 0 and at_s is not None:
+            own = own[(own["start_s"] <= at_s) & (own["end_s"] >= at_s)]
+        _add_halo(figure, own, scale, "chosen partition" if chosen >= 0 else "chosen stretch")
     height = min(max(90 + ROW_PX * shown, LEAST_PX), MOST_PX)
     style.apply(figure, height, x_title=f"time ({unit})", y_title="partitions under way")
     figure.update_yaxes(range=[shown - 0.4, -0.6], showgrid=False, showticklabels=False, fixedrange=True)
@@ -117,14 +121,14 @@ def _add_births(figure: go.Figure, bars: pd.DataFrame, scale: float) -> None:
     )  # fmt: skip
 
 
-def _add_halo(figure: go.Figure, own: pd.DataFrame, scale: float) -> None:
+def _add_halo(figure: go.Figure, own: pd.DataFrame, scale: float, name: str) -> None:
     if not len(own):
         return
     row, start, end = int(own["row"].iloc[0]), own["start_s"].min() / scale, own["end_s"].max() / scale
     high, low = row - LANE / 2, row + LANE / 2
     figure.add_trace(
         go.Scatter(
-            x=[start, end, end, start, start], y=[low, low, high, high, low], mode="lines", name="chosen partition",
+            x=[start, end, end, start, start], y=[low, low, high, high, low], mode="lines", name=name,
             hoverinfo="skip", line=dict(color=palette.SELECTED, width=4),
         )
     )  # fmt: skip

@@ -9,14 +9,14 @@ from views.parts import palette
 from views.parts.words import plural
 
 
-def partition_map(network, chosen_ports: np.ndarray, other_ports: np.ndarray) -> go.Figure:
-    """`chosen_ports`, `other_ports`: port ids, each a direction of a link."""
+def partition_map(network, chosen_ports: np.ndarray, other_ports: np.ndarray, of: str = "the chosen partition") -> go.Figure:
+    """`chosen_ports`, `other_ports`: port ids, each a direction of a link; `of`: whose the chosen ones are."""
     figure = go.Figure()
     add_links(figure, network)
     if len(other_ports):
         _add_ports(figure, network, other_ports, "other partitions' ports", palette.ACTIVE_FLOWS, 1.2)
     if len(chosen_ports):
-        name = f"{plural(len(chosen_ports), 'port')} of the chosen partition"
+        name = f"{plural(len(chosen_ports), 'port')} of {of}"
         _add_ports(figure, network, chosen_ports, name, palette.SELECTED, 6.0)
         _add_ports(figure, network, chosen_ports, None, palette.CRITICAL, 1.4)
         _add_names(figure, network, chosen_ports)

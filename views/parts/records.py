@@ -47,6 +47,12 @@ def episodes(result) -> pd.DataFrame:
     return pd.concat([found.assign(how=found["how"].astype(str)), rest], ignore_index=True)
 
 
+def undivided(result, time_s: float) -> bool:
+    """Whether the whole network was simulated packet by packet at a time, with all its flows as one."""
+    noted, at_ps = result.raw.records, time_s * PS_PER_S
+    return noted is not None and bool(((noted.undivided[:, 0] <= at_ps) & (noted.undivided[:, 1] > at_ps)).any())
+
+
 def middle_of(result, partition_id: int) -> float:
     """Seconds: the middle of a partition's longest episode."""
     found = episodes(result)
@@ -56,12 +62,14 @@ def middle_of(result, partition_id: int) -> float:
 
 
 def under_way(result, time_s: float) -> list[UnderWay]:
-    """The partitions at a time, with the numbers that the kernel gave them.
+    """The partitions at a time, with the numbers that the kernel gave them; where the network was not divided all flows, as one of number UNKNOWN.
 
     The kernel notes sizes and times, not members: an episode began when a flow of its partition last started, or one on its ports
     last ended. Twins, of equal size and begun at one instant, are numbered in the order of their first flows.
     """
     parts = partitions_at(result, time_s)
+    if parts and undivided(result, time_s):
+        return [UnderWay(UNKNOWN, *(np.unique(np.concatenate([getattr(part, ids) for part in parts])) for ids in ("flows", "ports")))]
     known = result.episodes
     now = known[(known["start_s"] <= time_s) & (known["end_s"] > time_s)].sort_values(["start_s", "partition_id"])
     numbers: dict[int, list[int]] = {}
