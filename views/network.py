@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from sim.topology.build import fault_ports
 from views.figures.heat import heat
 from views.figures.port import MARKS, port, quiet, seen
 from views.figures.style import CONFIG
@@ -27,7 +28,7 @@ def main() -> None:
         st.info("The run ended before anything was sent.", icon=":material/info:")
         return
     prepare(result)
-    fault_times.tell(result, ". Move the time there to see it; a link that is down is dotted.")
+    fault_times.tell(result, ". Move the time there to see it: a link that is down is dotted, one that is slow or loses packets dashed along its middle.")
     playing = st.session_state[PLAY]
     st.fragment(moment, run_every=TICK_S if playing else None)(result, playing)
 
@@ -37,7 +38,7 @@ def prepare(result) -> None:
     if st.session_state.get("network of") is not result.raw or PORT not in st.session_state:
         st.session_state["network of"] = result.raw
         st.session_state[BIN] = busiest_bin(result)
-        st.session_state[PORT] = ports_by_interest(result)[0]
+        st.session_state[PORT] = (faulty_ports(result) or ports_by_interest(result))[0]
         st.session_state[PLAY] = False
 
 
@@ -56,6 +57,15 @@ def ports_by_interest(result) -> list[int]:
     ports = ports.assign(queue=queue, fabric=ports["kind"] == "fabric")
     ranked = ports.sort_values(["ecn_marks", "queue", "pauses", "fabric", "tx_bytes"], ascending=False)
     return ranked["port_id"].head(MOST_PORTS).tolist() or [0]
+
+
+def faulty_ports(result) -> list[int]:
+    """Ports that faults of the scenario touch, by how much they sent."""
+    if not result.scenario.faults:
+        return []
+    touched = np.unique(np.concatenate([fault_ports(result.network, fault) for fault in result.scenario.faults]))
+    sent = result.ports["tx_bytes"].to_numpy()[touched]
+    return touched[np.argsort(-sent, kind="stable")][:MOST_PORTS].tolist()
 
 
 def moment(result, ticking: bool) -> None:
@@ -117,7 +127,7 @@ def _clicked() -> None:
 
 
 def choose_port(result) -> int:
-    options = ports_by_interest(result)
+    options = list(dict.fromkeys(faulty_ports(result) + ports_by_interest(result)))
     chosen = st.session_state[PORT]
     if chosen not in options:
         options.insert(0, chosen)
@@ -128,7 +138,7 @@ def choose_port(result) -> int:
         key=PORT,
         persist_state="session",
         format_func=lambda port_id: names[port_id],
-        help="Most troubled ports first: marks, queues, pauses",
+        help="Ports with a fault first, then the most troubled ones: marks, queues, pauses",
     )
 
 

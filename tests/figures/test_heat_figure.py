@@ -5,7 +5,7 @@ import numpy as np
 from sim.preset import load_preset
 from tests import fabricate
 from views.figures import heat as heat_module
-from views.figures.heat import down_links, heat
+from views.figures.heat import down_links, heat, impaired
 from views.parts import palette
 
 
@@ -79,3 +79,16 @@ def test_all_links_of_a_switch_are_broken_while_it_is_down():
     down = {time_us: {result.network.port_name(int(port)) for port in down_links(result, time_us * 1e-6)} for time_us in (100, 300, 700)}
     assert [len(names) for names in down.values()] == [0, 4, 0]
     assert all("spine0" in name for name in down[300])
+
+
+def test_links_that_lose_packets_or_are_slow_are_marked_until_set_right():
+    def fault(kind, at_us, **more):
+        return {"kind": kind, "a": "leaf0", "b": "spine0", "at_us": at_us, **more}
+
+    lossy = [fault("loss", 0, probability=0.01), fault("loss", 300, probability=0)]
+    faults = [*lossy, fault("degrade", 200, rate_factor=0.5), fault("degrade", 600, rate_factor=1)]
+    result = fabricate.result(load_preset("link-failure").replace_all({"faults": faults}))
+    marked = {time_us: [int(impaired(result, time_us * 1e-6, kind).sum()) for kind in ("loss", "degrade")] for time_us in (100, 250, 400, 700)}
+    assert marked == {100: [2, 0], 250: [2, 2], 400: [0, 2], 700: [0, 0]}, "both directions of one link"
+    names = {trace.name for trace in heat(result, result.series.bin_at(100e-6)).data}
+    assert "loses packets" in names and "slowed down" not in names

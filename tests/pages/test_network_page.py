@@ -99,3 +99,9 @@ def test_a_port_without_marks_says_so_and_does_not_explain_them(app, scripted):
     scripted.latest.result.raw.series_marks[:] = 0
     (told,) = [caption.value for caption in go(app, "network").caption if "No packet was marked at this port." in caption.value]
     assert "kmin" not in told and "While it is paused" in told
+
+
+def test_the_first_look_is_at_a_link_with_a_fault(app):
+    widget(app.selectbox, "Preset").select("lossy-link").run()
+    page = go(run_now(app), "network")
+    assert {"leaf0", "spine0"} == set(page.subheader[-1].value.removeprefix("Port ").split("->"))

@@ -11,6 +11,7 @@ from views.parts.words import show_bytes, show_count, show_rate, show_share
 
 CLASSES = 12  # colour steps of the lines; one trace each
 DIRECTIONS_APART = 900  # up to this many ports the two directions of a link are drawn side by side
+IMPAIRED = {("loss", "loses packets"): "5px,2px", ("degrade", "slowed down"): "2px,4px"}  # by a fault: kind and name, and how it is dashed
 MARKED_PORTS = 2500  # up to this many ports every port has its own point to click
 
 
@@ -26,6 +27,7 @@ def heat(result, bin: int, selected: int | None = None) -> go.Figure:
     _add_lines(figure, network, drawn, share, apart)
     marked = np.arange(len(share)) if len(share) <= MARKED_PORTS else drawn
     _add_broken(figure, result, bin)
+    _add_impaired(figure, result, bin)
     _add_paused(figure, result, marked, bin, apart)
     _add_ports(figure, result, marked, share, bin, apart)
     add_nodes(figure, network)
@@ -73,6 +75,26 @@ def _add_broken(figure: go.Figure, result, bin: int) -> None:
         x, y = geometry.polyline(*geometry.ends(result.network, ports))
         line = dict(color=palette.BROKEN, width=3, dash="dot")
         figure.add_trace(go.Scatter(x=x, y=y, mode="lines", name="link down", hoverinfo="skip", line=line))
+
+
+def _add_impaired(figure: go.Figure, result, bin: int) -> None:
+    """Links that lose packets or are slowed down at the end of the bin, a dashed line between their two sides."""
+    if not result.series.n_bins:
+        return
+    for (kind, name), dash in IMPAIRED.items():
+        ports = np.flatnonzero(impaired(result, result.series.edges_s[bin + 1], kind)[::2]) * 2
+        if len(ports):
+            x, y = geometry.polyline(*geometry.ends(result.network, ports))
+            figure.add_trace(go.Scatter(x=x, y=y, mode="lines", name=name, hoverinfo="skip", line=dict(color=palette.BROKEN, width=2, dash=dash)))
+
+
+def impaired(result, time_s: float, kind: str) -> np.ndarray:
+    """bool[ports]: what a fault of a kind, `loss` or `degrade`, has changed by a time and none has set right."""
+    found, value, right = np.zeros(result.network.n_ports, bool), *{"loss": ("probability", 0), "degrade": ("rate_factor", 1)}[kind]
+    for fault in sorted(result.scenario.faults, key=lambda fault: fault.at_us):
+        if fault.at_us * 1e-6 < time_s and fault.kind == kind:
+            found[fault_ports(result.network, fault)] = getattr(fault, value) != right
+    return found
 
 
 def _add_paused(figure: go.Figure, result, ports: np.ndarray, bin: int, apart: bool) -> None:

@@ -93,9 +93,9 @@ def add_moments(figure: go.Figure, moments: dict[float, str], window_s: tuple[fl
     rows, axis = 1 + max(row for row, _ in placed.values()), figure.layout.yaxis
     bottom, top = axis.range
     first, last = axis.domain or (0, 1)
-    room = WORD_PX * rows / ((figure.layout.height - AROUND_PX) * (last - first))
-    axis.range = [bottom, top + (top - bottom) * room]
     figure.layout.height += WORD_PX * rows
+    share = min(0.8, WORD_PX * rows / ((figure.layout.height - AROUND_PX) * (last - first)))
+    axis.range = [bottom, bottom + (top - bottom) / (1 - share)]
 
 
 def _rows_of_words(moments: dict[float, str], window_s: tuple[float, float]) -> dict[float, tuple[int, str]]:
