@@ -25,6 +25,7 @@ from views.parts.words import file_stem, plural, roughly, roughly_count
 SECTIONS = CLUSTER, WORKLOAD, TRANSPORT, TROUBLE = "Cluster", "Workload", "Transport", "What goes wrong"
 MESSAGES_TELL_S = 1.0  # from which on it is told what messages cost that no repetition saves
 LAST_LEGAL = "last legal scenario"
+SECTION_KEPT = "section kept"  # for when other pages were looked at meanwhile
 
 
 def main() -> None:
@@ -99,15 +100,9 @@ def compilation() -> None:
 
 
 def edit(scenario, network) -> None:
-    section = st.segmented_control(
-        "Section",
-        SECTIONS,
-        default=SECTIONS[0],
-        required=True,
-        key="section",
-        label_visibility="collapsed",
-        persist_state="session",
-    )
+    st.session_state["section"] = st.session_state.get("section") or st.session_state.get(SECTION_KEPT, CLUSTER)
+    section = st.segmented_control("Section", SECTIONS, required=True, key="section", label_visibility="collapsed", persist_state="session")
+    st.session_state[SECTION_KEPT] = section
     if section == CLUSTER:
         fields.show(keys.CLUSTER, scenario)
         if told := sources.of_cluster(draft.data().get("cluster", {})):

@@ -3,7 +3,7 @@
 import pytest
 
 from sim.preset import list_presets, load_preset, to_link
-from tests.pages.app_under_test import linked, opened, press, widget
+from tests.pages.app_under_test import go, linked, opened, press, widget
 from views.parts import preview
 
 
@@ -157,6 +157,12 @@ def test_faults_are_added_edited_and_removed(app):
     )
     press(app, "Remove")
     assert not app.error and not linked(app).faults
+
+
+def test_the_section_is_kept_while_other_pages_are_looked_at(app):
+    app.segmented_control(key="section").set_value("Workload").run()
+    go(go(app, "timeline"), "build")
+    assert app.segmented_control(key="section").value == "Workload"
 
 
 def test_an_opened_link_restores_the_whole_scenario():
