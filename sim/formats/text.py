@@ -67,7 +67,7 @@ def whole(word: str, place: str, what: str, low: int = 0, high: int = 2**63 - 1)
     if found and len(found[1]) <= MAX_DIGITS and low <= int(found[1]) <= high:
         return int(found[1])
     value = plain_number(word) if len(word) <= MAX_DIGITS else None
-    near = "" if value is None else f"; the nearest is {min(max(int(found[1]) if found else round(min(max(value, low), high)), low), high)}"
+    near = f", like {low}" if value is None and len(word) <= MAX_DIGITS else "" if value is None else f"; the nearest is {min(max(int(found[1]) if found else round(min(max(value, low), high)), low), high)}"
     raise FormatError(f"{place}: {what} {quoted(word)}: must be a whole number from {low} to {high}{near}")
 
 
