@@ -6,6 +6,7 @@ import pytest
 
 from tests.fabricate import result, scenario, training
 from views.figures.html_report import charts, html_report
+from views.parts.words import show_bytes, show_time
 
 
 @pytest.fixture(scope="module")
@@ -51,3 +52,15 @@ def test_the_time_of_a_run_is_called_what_it_is(made, name):
     page = html_report(result(made()))
     assert page.count(f"<div>{name}<b>") == 1
     assert ({"Completion time", "Iteration time"} - {name}).pop() + "<b>" not in page
+
+
+def test_slowed_flows_are_told_in_words_and_units_in_a_table_that_scrolls_by_itself():
+    run = result(scenario())
+    table = html_report(run).partition("<h2>Most slowed down flows</h2>")[2].partition("</div>")[0]
+    worst = run.flows.loc[run.flows["slowdown"].idxmax()]
+    assert table.startswith('<div class="wide"><table>') and "fct_s" not in table and "nan" not in table
+    cells = re.findall("<td>(.*?)</td>", table)[:9]
+    assert cells == [
+        str(worst["flow_id"]), "traffic", "–", str(worst["src"]), str(worst["dst"]), show_bytes(worst["bytes"]), show_time(worst["start_s"]),
+        show_time(worst["fct_s"]), f"{worst['slowdown']:.2f}",
+    ]  # fmt: skip

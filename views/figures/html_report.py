@@ -23,7 +23,12 @@ from views.parts.words import fine_share, plural, show_bytes, show_count, show_t
 MOST_RANKS = 24  # rows of the timeline
 MOST_SCENARIO = 200_000  # characters of a scenario that is shown whole
 SLOWEST = 20  # flows listed
+OF_FLOW = {  # what is listed of them: the column, and how its values are told
+    "flow": ("flow_id", str), "kind": ("kind", str), "collective": ("collective", str), "from rank": ("src", str), "to rank": ("dst", str),
+    "size": ("bytes", show_bytes), "start": ("start_s", show_time), "completion": ("fct_s", show_time), "slowdown": ("slowdown", "{:.2f}".format),
+}  # fmt: skip
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+PHONE = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 CONFIG = {**style.CONFIG, "plotlyServerURL": "", "responsive": True}
 LOOK = f"""
 body {{ font: 15px/1.5 system-ui, sans-serif; color: {palette.TEXT}; max-width: 1100px; margin: 2rem auto; padding: 0 1rem }}
@@ -33,6 +38,7 @@ h1 {{ font-size: 1.6rem; margin-bottom: 0 }} h2 {{ font-size: 1.15rem; margin-to
 .keys div {{ border: 1px solid {palette.GRID}; border-radius: 6px; padding: .5rem .7rem }} .keys b {{ display: block; font-size: 1.3rem }}
 .partial {{ border: 2px solid {palette.PAUSED}; border-radius: 6px; padding: .5rem .7rem; font-weight: 600 }}
 table {{ border-collapse: collapse; width: 100%; font-size: 13px }} td, th {{ border-bottom: 1px solid {palette.GRID}; padding: .2rem .5rem; text-align: left }}
+.wide {{ overflow-x: auto }}
 pre {{ background: #f8fafc; padding: .7rem; overflow: auto; max-height: 30rem }}
 """
 
@@ -42,7 +48,7 @@ def html_report(result) -> str:
     scenario = result.scenario
     title = escape(scenario.title or scenario.name)
     parts = [
-        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{PHONE}<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         f"<title>{title}</title><style>{LOOK}</style><script>{get_plotlyjs()}</script></head><body><h1>{title}</h1>",
         f'<p class="muted">{escape(scenario.description)}</p>',
         *_state(result), _key_figures(result), *_notices(result),
@@ -119,17 +125,16 @@ def charts(result) -> Iterator[tuple[str, str, go.Figure]]:
 def _slowest(result) -> str:
     if not len(result.flows):
         return ""
-    columns = ["flow_id", "kind", "collective", "src", "dst", "bytes", "start_s", "fct_s", "slowdown"]
-    rows = result.flows.nlargest(SLOWEST, "slowdown")[columns]
-    body = "".join("<tr>" + "".join(f"<td>{escape(_cell(value))}</td>" for value in row) + "</tr>" for row in rows.itertuples(index=False))
-    head = "".join(f"<th>{name}</th>" for name in columns)
-    return f"<h2>Most slowed down flows</h2><table><tr>{head}</tr>{body}</table>"
+    rows = result.flows.nlargest(SLOWEST, "slowdown")
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(_cell(row, column, told))}</td>" for column, told in OF_FLOW.values()) + "</tr>" for _, row in rows.iterrows()
+    )
+    head = "".join(f"<th>{name}</th>" for name in OF_FLOW)
+    return f'<h2>Most slowed down flows</h2><div class="wide"><table><tr>{head}</tr>{body}</table></div>'
 
 
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return "" if np.isnan(value) else f"{value:.6g}"
-    return str(value)
+def _cell(row, column: str, told) -> str:
+    return "–" if row.isna()[column] else told(row[column])
 
 
 def _dictionary() -> str:
@@ -137,7 +142,7 @@ def _dictionary() -> str:
     body = "".join("<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in row) + "</tr>" for row in rows)
     return (
         "<h2>Data dictionary</h2><details><summary>Unit and meaning of every column of the tables</summary>"
-        f"<table><tr><th>table</th><th>column</th><th>unit</th><th>meaning</th></tr>{body}</table></details>"
+        f'<div class="wide"><table><tr><th>table</th><th>column</th><th>unit</th><th>meaning</th></tr>{body}</table></div></details>'
     )
 
 
