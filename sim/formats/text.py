@@ -66,9 +66,15 @@ def whole(word: str, place: str, what: str, low: int = 0, high: int = 2**63 - 1)
     found = _WHOLE.fullmatch(word)
     if found and len(found[1]) <= MAX_DIGITS and low <= int(found[1]) <= high:
         return int(found[1])
-    value = plain_number(word) if len(word) <= MAX_DIGITS else None
-    near = f", like {low}" if value is None and len(word) <= MAX_DIGITS else "" if value is None else f"; the nearest is {min(max(int(found[1]) if found else round(min(max(value, low), high)), low), high)}"
-    raise FormatError(f"{place}: {what} {quoted(word)}: must be a whole number from {low} to {high}{near}")
+    raise FormatError(f"{place}: {what} {quoted(word)}: must be a whole number from {low} to {high}{_instead(word, low, high)}")
+
+
+def _instead(word: str, low: int, high: int) -> str:
+    """What would have worked in the place of `word`."""
+    if len(word) > MAX_DIGITS:
+        return ""
+    value = int(found[1]) if (found := _WHOLE.fullmatch(word)) else plain_number(word)
+    return f", like {low}" if value is None else f"; the nearest is {round(min(max(value, low), high))}"
 
 
 class LineOfWord:

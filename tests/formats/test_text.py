@@ -38,7 +38,8 @@ def test_whole_numbers(word, value):
     "word, words",
     [
         ("-1", "f:1: size '-1': must be a whole number from 1 to 9"), ("10", "the nearest is 9"), ("0", "the nearest is 1"), ("1.5", "the nearest is 2$"),
-        ("-7", "the nearest is 1$"), ("1e3", "the nearest is 9$"), ("٣", "from 1 to 9, like 1$"), ("", "size ''"), ("9" * 41, "whole number"), ("x" * 500, r"\.\.\.'"),
+        ("-7", "the nearest is 1$"), ("1e3", "the nearest is 9$"), ("٣", "from 1 to 9, like 1$"),
+        ("", "size ''"), ("9" * 41, "whole number"), ("x" * 500, r"\.\.\.'"),
     ],
 )  # fmt: skip
 def test_no_whole_number(word, words):
