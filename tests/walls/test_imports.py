@@ -16,7 +16,7 @@ FLOORS = (
     ("case",),
     ("wormhole",),
     ("faults", "estimate", "ideal", "books", "published"),
-    ("result", "alone"),
+    ("result", "alone", "fault_default"),
     ("simulation", "accuracy"),
     ("dag_play",),
     ("flow_level", "wormhole_simulation"),
@@ -43,7 +43,7 @@ LIBRARIES = {
 }
 ANYWHERE = {"numpy"}
 FIGURE_LIBRARIES = {"plotly", "numpy", "pandas"}
-PURE_PARTS = ("views.figures", "views.parts.job_names", "views.parts.palette", "views.parts.words")
+PURE_PARTS = ("views.figures", "views.parts.congestion", "views.parts.job_names", "views.parts.palette", "views.parts.words")
 
 
 def room(module):

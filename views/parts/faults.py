@@ -2,8 +2,9 @@
 
 import streamlit as st
 
+from sim import fault_default
 from sim.scenario_parts import FAULTS, OF_SWITCHES
-from views.parts import draft, fault_default, rows, session
+from views.parts import draft, rows, session
 
 EXTRA = {"degrade": ("rate_factor", "New rate / old", 0.5), "loss": ("probability", "Loss (0–1)", 0.001)}
 WORDS = {"link-down": "link fails", "link-up": "link works again", "switch-down": "switch fails", "switch-up": "switch works again",

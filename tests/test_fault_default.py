@@ -2,10 +2,10 @@
 
 import pytest
 
+from sim import fault_default
 from sim.case import case_of
 from sim.preset import load_preset
 from sim.topology.build import build_network
-from views.parts import fault_default
 
 
 def new(scenario, run_s=None):
