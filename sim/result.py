@@ -6,7 +6,15 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from sim import result_lineage, result_notices, result_partitions, result_paths, result_summary, result_tables
+from sim import (
+    result_faults,
+    result_lineage,
+    result_notices,
+    result_partitions,
+    result_paths,
+    result_summary,
+    result_tables,
+)
 from sim.critical_path import critical_path, shares
 from sim.result_paths import NO_REROUTES, Reroutes
 from sim.result_series import PortSeries
@@ -144,6 +152,11 @@ class Result:
     def summary(self) -> dict:
         """The JSON of `python -m sim run`."""
         return result_summary.summarise(self.raw)
+
+    @cached_property
+    def unused_faults(self) -> str | None:
+        """A sentence about the faults that no flow met; None where there is none."""
+        return result_faults.unused_faults(self)
 
     @cached_property
     def notices(self) -> list[str]:

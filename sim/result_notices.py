@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sim.result_faults import unused_faults
 from sim.result_pauses import explain_pauses
 from sim.topology.network import NVLINK
 from sim.units import show_bytes, show_plural, show_time
@@ -24,7 +23,7 @@ def notices(result) -> list[str]:
         _local_only(result),
         *_uneven_tiers(result),
         _losses(result),
-        unused_faults(result),
+        result.unused_faults,
         explain_pauses(result),
     ]
     return [notice for notice in found if notice]

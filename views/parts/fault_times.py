@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from sim.result_faults import unused_faults
 from views.parts import faults
 from views.parts.words import plain, show_share, show_time
 
@@ -28,7 +27,7 @@ def tell(result, where: str) -> None:
     told = [f"**{plain(words(fault, result.network))}** at {_time(fault.at_us / US_PER_S, result.end_s)}" for fault in listed[:MOST_TOLD]]
     more = f" and {len(listed) - MOST_TOLD} more" if len(listed) > MOST_TOLD else ""
     st.caption(f":material/link_off: By the scenario {', '.join(told)}{more}{where}")
-    if unused := unused_faults(result):
+    if unused := result.unused_faults:
         st.caption(f":material/info: {plain(unused)}")
 
 
